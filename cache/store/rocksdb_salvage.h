@@ -17,8 +17,8 @@
 
 namespace tritond::cache {
 
-// RocksDB's own log file goes through a writer that may end the process: in a build with assertions, at the second
-// write after a full disk has refused one. What it says matters to nobody here, so it says nothing.
+// RocksDB's own log file goes through a writer that may end the process. In a build with assertions it does so at the
+// second write after a full disk has refused one. What it says matters to nobody here, so it says nothing.
 std::shared_ptr<rocksdb::Logger> SilentLog();
 
 // An open database with its column families; closes with this object.

@@ -48,9 +48,9 @@ struct Session {
   // Of a call that begins now. What connecting took is part of the fallback limit.
   absl::Time Deadline() const;
 
-  // kNoServer when no server could be reached, or it drains. With a fallback limit also when the service cannot help
-  // with this kernel now: no result in time, not its target, not allowed, a bug of its compiler. kFailed when the
-  // kernel itself does not compile.
+  // kNoServer when no server could be reached, or it drains. With a fallback limit, also when the service cannot help
+  // with this kernel now. That is: no result in time, not its target, not allowed, a bug of its compiler. kFailed when
+  // the kernel itself does not compile.
   ExitCode CodeOf(const absl::Status& error) const;
 
   // Prints "triton-client: MESSAGE" and returns kUsage: for what is wrong on this side.

@@ -2,11 +2,11 @@
 // Facts through integer and pointer arithmetic, comparisons, selections and casts.
 //
 // All facts are powers of two, so the greatest common divisor of two of them is the lesser. Along one dimension a rule
-// picks the size g of the groups that its result is contiguous in, and then asks how the operands' groups of g start
-// (StartDivisibility): offsets 4, 5, … 19 in one group of 16 start at multiples of 4, and in groups of 2 at multiples
-// of 2. Comparison, division, remainder and shift by a constant count in groups of g as well. If x runs from a multiple
-// of g and y is a multiple of g, then x < y, x / y and the offset of x mod y do not change, or run on, inside a group.
-// With a sign that holds for x / y and x mod y where x is not negative.
+// picks the size g of the groups that its result is contiguous in. It then asks how the operands' groups of g start
+// (StartDivisibility). Offsets 4, 5, … 19 in one group of 16 start at multiples of 4, and in groups of 2 at multiples
+// of 2. Comparison, division, remainder and shift by a constant count in groups of g as well. Let x run from a multiple
+// of g, and let y be a multiple of g. Then x < y, x / y and the offset of x mod y do not change, or run on, inside a
+// group. With a sign that holds for x / y and x mod y where x is not negative.
 #include <algorithm>
 
 #include "compiler/analysis/axis_transfer.h"

@@ -30,14 +30,14 @@ struct Signals final : public mlir::SideEffects::Resource::Base<Signals> {
   llvm::StringRef getName() final { return "Signals"; }
 };
 
-// The resource of a declared write by which one thread tells others, who wait for it elsewhere, that all threads have
-// done what they do before: accesses to memory that others may still make are waited for.
+// The resource of a declared write by which one thread tells others that all threads have done what they do before. The
+// others wait for it elsewhere. So the threads first wait for accesses to memory that others may still make.
 struct Arrivals final : public mlir::SideEffects::Resource::Base<Arrivals> {
   llvm::StringRef getName() final { return "Arrivals"; }
 };
 
-// The resource of a declared read of a buffer by a copy that one thread has started for all, and that goes on until an
-// operation that reads the resource alone: from then on other threads need a barrier before they write the buffer.
+// The resource of a declared read of a buffer by a copy that one thread has started for all. The copy goes on until an
+// operation that reads the resource alone. From then on other threads need a barrier before they write the buffer.
 struct SentReads final : public mlir::SideEffects::Resource::Base<SentReads> {
   llvm::StringRef getName() final { return "SentReads"; }
 };
@@ -57,10 +57,11 @@ struct MissingBarrier {
 // has placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.
 //
 // Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
-// barrier: one of the result, one in the function already, or the one that operations with scratch hold (see
-// ScratchOf: they write their area, wait, and read it). A call counts as an access to the whole frame of its callee.
-// What an asynchronous copy writes counts as written by the wait for it. Until then no barrier would help, and reading
-// it is the program's mistake. Device functions that may return before their copies have ended fail, with a diagnostic.
+// barrier. It is one of the result, one in the function already, or the one that operations with scratch hold. Such
+// operations write their area, wait, and read it (see ScratchOf). A call counts as an access to the whole frame of its
+// callee. What an asynchronous copy writes counts as written by the wait for it. Until then no barrier would help, and
+// reading it is the program's mistake. Device functions that may return before their copies have ended fail, with a
+// diagnostic.
 //
 // Accesses to global memory by different threads are in the program's order, too, where GlobalAccess::ConflictsWith.
 // After a write that takes a barrier that orders global memory; after a read any barrier does. Accesses in regions and

@@ -14,12 +14,12 @@ struct Steps {
   int last = 0;
 };
 
-// Numbers the operations of a function in textual order, one step each, and gives every buffer one interval of steps
-// that covers all points where its content may still be read: from allocation to last use of any view, and all of a
-// loop that carries it around. A buffer that asynchronous copies fill lives until a wait for all copies that none of
-// them passes by. To the end of the function without one. A buffer that partitions capture lives until they are waited
-// for. Steps of a partition count for its own buffers: while it runs, other code runs too. The function may hold cf or
-// scf control flow.
+// Numbers the operations of a function in textual order, one step each. Gives every buffer one interval of steps that
+// covers all points where its content may still be read. It reaches from allocation to last use of any view, and covers
+// all of a loop that carries the buffer around. A buffer that asynchronous copies fill lives until a wait for all
+// copies that none of them passes by. To the end of the function without one. A buffer that partitions capture lives
+// until they are waited for. Steps of a partition count for its own buffers: while it runs, other code runs too. The
+// function may hold cf or scf control flow.
 class BufferLifetimes final {
  public:
   BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases);

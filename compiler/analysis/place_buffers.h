@@ -18,8 +18,8 @@ struct TimedBuffer {
   int64_t offset = 0;  // the result
 };
 
-// Gives every buffer an offset, a multiple of its alignment, such that no two that live in a common step overlap, and
-// returns the size of the memory. The problem is NP-hard. This tries three greedy orders and stops early at one that
+// Gives every buffer an offset, a multiple of its alignment, and returns the size of the memory. No two buffers that
+// live in a common step overlap. The problem is NP-hard. This tries three greedy orders and stops early at one that
 // needs no more than the buffers of the busiest step do. Deterministic. Takes O(n^2 log n) time.
 int64_t PlaceBuffers(absl::Span<TimedBuffer> buffers);
 

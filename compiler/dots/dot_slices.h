@@ -11,9 +11,9 @@ namespace tritond::compiler {
 // it stays as it is.
 int64_t TileThickness(tt::DotOp dot);
 
-// The elements of K that ttg-prefetch loads at once: so few that no thread holds an element of a slice more often than
-// of all of K. Where a dot by multiply-adds has the choice, 16 bytes, or what `max_registers` of 32 bits hold. Zero
-// when K has no two such slices, or when these do not hold one.
+// The elements of K that ttg-prefetch loads at once. They are so few that no thread holds an element of a slice more
+// often than of all of K. Where a dot by multiply-adds has the choice, 16 bytes, or what `max_registers` of 32 bits
+// hold. Zero when K has no two such slices, or when these do not hold one.
 int64_t PrefetchThickness(tt::DotOp dot, int64_t max_registers);
 // What a slice of both operands takes.
 int64_t SliceRegisters(tt::DotOp dot, int64_t thickness);

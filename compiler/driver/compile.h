@@ -64,9 +64,9 @@ struct StageTime {
   std::chrono::nanoseconds wall{0};
 };
 
-// Names of what a compile makes, whatever the spelling of its kernel: SHA-256 over the kernel as it stands after its
-// first stage, printed, and everything else that counts. 64 lowercase hex digits. Empty where the kernel has no such
-// name, because the source's places are part of what is made or because the compile starts after ttgir.
+// Names of what a compile makes, whatever the spelling of its kernel. Each is SHA-256 over the kernel as it stands
+// after its first stage, printed, and everything else that counts. 64 lowercase hex digits. Empty where the kernel has
+// no such name, because the source's places are part of what is made or because the compile starts after ttgir.
 struct StepKeys {
   std::string result;    // of everything: artifacts, metadata; made by this compiler with all its tools
   std::string assembly;  // of the assembly text alone: other assemblers have the same. Empty when the request wants
@@ -126,7 +126,7 @@ class Compiler {
   virtual CompileResult Compile(const CompileRequest& request) = 0;
 
   // Nobody wants the compile under way any more; from any thread. What another process does for it (assembling,
-  // linking, parsing) ends at once, what this process does goes on to the end of its stage, and the compile ends with
+  // linking, parsing) ends at once. What this process does goes on to the end of its stage. The compile then ends with
   // Cancelled.
   virtual void Abandon() {}
 

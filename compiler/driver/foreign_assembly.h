@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assembly that a caller wrote into IR. Targets whose TargetInfo::takes_foreign_assembly says no compile none of it,
-// but for the inline assembly that Target::CheckInlineAssembly allows: LLVM assembles it inside the compiler, where
-// directives such as .incbin read files.
+// except the inline assembly that Target::CheckInlineAssembly allows. The reason: LLVM assembles callers' assembly
+// inside the compiler, where directives such as .incbin read files.
 #ifndef COMPILER_DRIVER_FOREIGN_ASSEMBLY_H_
 #define COMPILER_DRIVER_FOREIGN_ASSEMBLY_H_
 

@@ -361,8 +361,8 @@ absl::Status PipelineRun::CheckHasKernel() const {
   return BackEndError(absl::InternalError(absl::StrCat("the ", target_.Info().asm_format, " text has no kernel")));
 }
 
-// After ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there or
-// the trouble is in assembly that the request brought along.
+// After ttgir, input that a back end cannot make sense of is the fault of the back end's caller. The fault is ours,
+// unless the request began after ttgir or the trouble is in assembly that the request brought along.
 absl::Status PipelineRun::BackEndError(const absl::Status& status) const {
   if (!absl::IsInternal(status)) return status;
   if (request_.input >= Stage::kLlir) return absl::InvalidArgumentError(status.message());

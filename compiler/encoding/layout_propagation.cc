@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodings as labels of a graph.
 //
-// A node is a tensor, or a set of tensors that must have one encoding: the results of an operation, a loop's iteration
-// argument and its result. An edge leads from an operand to what follows from it: the results of its operation, the
-// block argument that it is passed to. Labels travel along edges in both directions:
+// A node is a tensor, or a set of tensors that must have one encoding. Such a set is the results of an operation, or a
+// loop's iteration argument and its result. An edge leads from an operand to what follows from it: the results of its
+// operation, the block argument that it is passed to. Labels travel along edges in both directions:
 //
 //   1. forward from anchors, operations that keep their encodings: what is computed from a load stays where it was
 //      loaded. Where two labels meet, the better one wins and travels on: matrix instructions before memory, then the

@@ -8,8 +8,8 @@
 
 namespace tritond::compiler {
 
-// The inputs of a distributed layout, from the narrowest scope to the widest: the registers of a thread (one element
-// each), the threads of a warp, the warps of a block, the blocks of a cluster.
+// The inputs of a distributed layout, from the narrowest scope to the widest. They are registers of a thread (one
+// element each), threads of a warp, warps of a block, and blocks of a cluster.
 inline constexpr absl::string_view kHardwareDims[] = {"register", "lane", "warp", "block"};
 
 // Two placements of one tensor, spelled alike: both have exactly the inputs kHardwareDims, in that order, and the
@@ -19,8 +19,8 @@ struct DistributedPair {
   LinearLayout dst;
 };
 
-// InvalidArgument when the tensors' shapes differ, a layout has an input that is none of kHardwareDims, or the two
-// disagree on the number of lanes, warps or blocks.
+// InvalidArgument when the tensors' shapes differ, or a layout has an input that is none of kHardwareDims. Also when
+// the two disagree on the number of lanes, warps or blocks.
 absl::StatusOr<DistributedPair> MakeDistributedPair(const LinearLayout& src, const LinearLayout& dst);
 
 }  // namespace tritond::compiler

@@ -10,8 +10,8 @@
 
 namespace tritond::compiler {
 
-// A kShuffle conversion with one select bit, such that the sender chooses which register it sends: one shuffle for each
-// destination register, where choosing after the shuffle takes two.
+// A kShuffle conversion with one select bit, such that the sender chooses which register it sends. It takes one shuffle
+// for each destination register, where choosing after the shuffle takes two.
 //
 // For that, each lane must send to one lane in a shuffle. Where two lanes read one lane, as when a register bit and a
 // lane bit change places, destination registers go in pairs. In shuffle j (0 or 1) lane l' gets member s(l') ^ j of

@@ -6,9 +6,9 @@
 
 namespace tritond::compiler {
 
-// Shared memory serves one word of each bank at a time. An access wider than a word is served in phases: as many
-// consecutive lanes at a time as fill all banks (128 bits: 8 lanes of 32 banks; 64 bits: 16 lanes), CUDA C++
-// Programming Guide, "Shared Memory". Lanes that touch one word share it.
+// Shared memory serves one word of each bank at a time. An access wider than a word is served in phases, each of as
+// many consecutive lanes as fill all banks. With 32 banks these are 8 lanes for 128 bits, and 16 lanes for 64 bits
+// (CUDA C++ Programming Guide, "Shared Memory"). Lanes that touch one word share it.
 struct SharedMemoryShape {
   int32_t banks = 32;         // a power of two
   int32_t word_bits = 32;     // of one bank

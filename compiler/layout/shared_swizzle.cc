@@ -7,22 +7,23 @@
 //   bank     tells the banks apart
 //   segment  rows of all banks; two offsets that differ in a segment alone collide
 //
-// Lanes of one phase do not collide when no two of them differ by vector, subword and segment alone together: when the
-// segments are independent of the lanes of a phase, of the source and of the destination. Take P and Q, the spaces of
-// these lanes, with bases I + A and I + B, where I spans what both share, and E that completes P + Q to the whole
-// space. Then E and the sums A[i] ^ B[i] are independent of P and of Q, and there are as many of them as rows are
-// needed: conflicts can always be avoided. For a transpose, A[i] ^ B[i] is the well-known XOR of row and column.
+// Lanes of one phase do not collide when no two of them differ by vector, subword and segment alone together. That
+// holds when the segments are independent of the lanes of a phase, of the source and of the destination. Let P and Q be
+// the spaces of these lanes, with bases I + A and I + B, where I spans what both share. Let E complete P + Q to the
+// whole space. Then E and the sums A[i] ^ B[i] are independent of P and of Q. There are as many of them as rows are
+// needed, so conflicts can always be avoided. For a transpose, A[i] ^ B[i] is the well-known XOR of row and column.
 //
 // The vector part must not be touched by lanes or warps, or else registers would come in another order in each thread.
-// So it is independent of the span of all lanes and warps of both sides. Where a word is not filled, as with bytes that
-// lie in rows on one side and in columns on the other, the side that can fills it with registers of its own. The other
-// side then reads parts of words, which costs it more accesses, but no conflicts. Beyond a word one side's accesses
-// grow by registers that are lanes of the other side's phase: these lanes then stand side by side in a row anyway.
+// So it is independent of the span of all lanes and warps of both sides. Sometimes it does not fill a word, as with
+// bytes that lie in rows on one side and in columns on the other. The side that can then fills the word with registers
+// of its own. The other side then reads parts of words, which costs it more accesses, but no conflicts. Beyond a word
+// one side's accesses grow by registers that are lanes of the other side's phase. These lanes then stand side by side
+// in a row anyway.
 //
 // Tiles (shared_tiles.h) fix the lowest bits, a row of 16 bytes, by the lanes and registers of the side that moves by
-// them. Its other vectors are then whole rows apart, and the banks are chosen for the lanes that name rows of a matrix
-// on this side and for the lanes of a phase on the other, as above. Each way to place the elements has a cost by these
-// rules; the cheapest is taken.
+// them. Its other vectors are then whole rows apart. The banks are chosen as above, for two sets of lanes. These are
+// the lanes that name rows of a matrix on this side, and the lanes of a phase on the other. Each way to place the
+// elements has a cost by these rules; the cheapest is taken.
 //
 // After "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2"
 // (arXiv:2505.23819).
@@ -126,8 +127,8 @@ F2Span SpanOfThreads(const Side& src, const Side& dst) {
   return span;
 }
 
-// Up to `limit` of the `candidates`, registers of `side` alone, that can extend the vector part `vector` for its
-// accesses, without spoiling those of the other side.
+// Up to `limit` of the `candidates`, which are registers of `side` alone. They can extend the vector part `vector` for
+// its accesses, without spoiling those of the other side.
 Vectors TopUp(const Side& side, const Vectors& candidates, const F2Span& threads, const Vectors& vector, size_t limit) {
   Vectors top;
   F2Span own;
@@ -299,8 +300,8 @@ Vectors RowsOfMatrix(const Side& side, bool transposed, const Vectors& row) {
   return rows;
 }
 
-// The lanes of a phase of the side that does not decide how rows look: of a matrix if such rows are its own too, else
-// of accesses as wide as registers fill the row.
+// The lanes of a phase of the side that does not decide how rows look. If such rows are its own too, the phase is of a
+// matrix. Else it is of accesses as wide as registers fill the row.
 Vectors PhaseUnder(const Vectors& row, const Side& side, const Side& other, bool has_tiles, const Sizes& sizes,
                    int32_t element_bits) {
   for (bool transposed : {false, true})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.dot by multiply-adds, for encodings without a matrix unit: each thread computes its elements of the result alone.
-// The operands' encodings (dot_op of the result's) give it the rows of a and the columns of b that these need, with all
-// of K in its registers. Narrow floats are multiplied and summed in f32, integers in the result's type.
+// The operands' encodings (dot_op of the result's) give it the rows of a and the columns of b that these need. It has
+// all of K in its registers. Narrow floats are multiplied and summed in f32, integers in the result's type.
 #include "compiler/lowering/dots.h"
 
 #include "compiler/lowering/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that apply something of the user's to a few elements at a time: tt.map_elementwise a region of scalars,
-// tt.elementwise_inline_asm a piece of the target's assembly.
+// Operations that apply something of the user's to a few elements at a time. tt.map_elementwise applies a region of
+// scalars, tt.elementwise_inline_asm a piece of the target's assembly.
 //
 // The registers of a thread are taken in groups of `pack`, in order; where they are fewer, the last one fills the
 // group. Assembly gets the elements of a group that are narrower than a word packed into words, the first one lowest.

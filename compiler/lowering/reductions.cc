@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.reduce: a tree in each thread, a butterfly in each warp, then shared memory across warps.
 //
-// A layout whose bases move along the axis alone or not along it at all (IsReducible) splits every coordinate in two:
-// registers, lanes and warps that move along the axis hold parts of one result, the others hold different results.
+// A reducible layout (IsReducible) has bases that move along the axis alone or not along it at all. It splits every
+// coordinate in two. Registers, lanes and warps that move along the axis hold parts of one result, the others hold
+// different results.
 //   1. Registers of one result are combined in a few chains of neighbours, and these pairwise. A link of a chain adds a
 //      product to a sum, which is one instruction; two products take an instruction more. Chains need no more than
 //      four to keep a warp busy, and no value waits long for its turn.
@@ -296,7 +297,8 @@ class Reduction {
   }
 
   // A region of one commutative operation combines the same either way round. Any other is given the lower lane's part
-  // first: in both lanes, so that both compute the same bits, or in the lower one, whose results all take in the end.
+  // first. It comes first in both lanes, so that both compute the same bits. Or it does so in the lower one, whose
+  // results all take in the end.
   FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
     Value upper = TakesUpper(mask);
     Tuple first, second;
@@ -307,8 +309,8 @@ class Reduction {
     return Combine(first, second);
   }
 
-  // Where the order of operands decides about bits (of floats alone: which NaN, which zero), all lanes take those of
-  // the lowest one: copies of a value are equal.
+  // Where the order of operands decides about bits, all lanes take those of the lowest one. Copies of a value are then
+  // equal. For floats alone, the order decides which NaN or which zero.
   void TakeLowestLane(Tuple& values, llvm::ArrayRef<int> masks, bool floats_alone) {
     if (masks.empty()) return;
     const int all = UpTo(masks.back(), masks);

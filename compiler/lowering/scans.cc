@@ -12,9 +12,9 @@
 //   registers, later    the thread has the totals of all chunks: it combines them one after the other.
 //   warps               with the registers above them, if any: each warp writes the totals of its chunks to scratch.
 //                       After one barrier each thread reads the totals of all warps, in axis order, and combines them.
-// What comes in front of a segment is gathered in its carry: first what comes in front of its chunk, at the end, by one
-// more shuffle from the lane before, what the lanes in front of it have. Each thread then scans its segments, from the
-// carry on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
+// What comes in front of a segment is gathered in its carry. First comes what is in front of its chunk. At the end, one
+// more shuffle from the lane before adds what the lanes in front of it have. Each thread then scans its segments, from
+// the carry on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
 //
 // Invariant: threads that hold copies of an element compute it from the same operands in the same order, so that copies
 // have the same bits. A reverse scan is the same with each run in descending order.

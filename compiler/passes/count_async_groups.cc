@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wait for asynchronous copies names the groups that it waits for by their tokens. What devices wait for is a number:
-// at most so many groups may be in flight afterwards. Groups end in the order in which they were committed, so the
+// at most so many groups may be in flight afterwards. Groups end in the order in which they were committed. So the
 // number is that of the commits since the youngest of the tokens' groups, on the path with the fewest:
 //
 //   %g0 = ttg.async_commit_group                        %g0 = ttg.async_commit_group

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes one loop of two nested ones, where the outer asks for it (tl.range(…, flatten=True)). A persistent kernel loops
-// over tiles, and for each over K. Pipelining the inner loop alone drains and fills the pipeline once a tile, while a
+// over tiles, and for each over K. Pipelining the inner loop alone drains and fills the pipeline once a tile. A
 // pipeline of the one loop goes on from tile to tile.
 //
 //   %r = scf.for %i = %l to %u step %s              %iterations = outer iterations * inner iterations
@@ -28,9 +28,9 @@
 //
 // Iterations are counted in 64 bits. Nothing moves across anything else: effects keep their order.
 //
-// Loads are made iterations ahead only in loops that write no memory, as they may read what is written there. If the
-// inner loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is
-// worth more alone, and the nest stays.
+// Loads are made iterations ahead only in loops that write no memory, as they may read what is written there. Suppose
+// that the inner loop is one whose loads would be made ahead, and that the outer one writes what the inner computed.
+// Then the inner loop is worth more alone, and the nest stays.
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"

@@ -21,7 +21,7 @@
 // for sums, NaN for the minimum and maximum that ignore NaNs.
 //
 // Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays. The sum
-// may be converted before it is added: the loop then carries more registers for it, as many as the reduction had
+// may be converted before it is added. The loop then carries more registers for it, as many as the reduction had
 // results in a thread. So many at most, with all else that is carried, that half of a thread's registers are left.
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"

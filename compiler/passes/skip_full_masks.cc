@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over the blocks of a matrix often masks each block, though the mask cuts few of them: the causal mask those on
-// the diagonal, the bound of a length the last one. Where one comparison tells that a mask holds everywhere, the block
-// is taken as it is:
+// A loop over the blocks of a matrix often masks each block, though the mask cuts few of them. The causal mask cuts
+// those on the diagonal, the bound of a length the last one. Where one comparison tells that a mask holds everywhere,
+// the block is taken as it is:
 //
 //   %rows = %m + [0 … 127]                          %all = %m >= %n + 127                       // one for the block
 //   %columns = %n + [0 … 127]                       %y = scf.if %all {

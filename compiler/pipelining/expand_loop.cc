@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With two steps, A in stage 0 that makes %x from the loop's %p and yields the next %p, and B in stage 2 that uses %x:
+// Take two steps, A and B. A is in stage 0, makes %x from the loop's %p, and yields the next %p. B is in stage 2 and
+// uses %x:
 //
 //   scf.for %i … iter_args(%p = %p0) {         %x0, %p1 = A(%p0)             (if there is an iteration 0)
 //     %x, %q = A(%p)                           %x1, %p2 = A(%p1)             (if there is an iteration 1)

@@ -26,8 +26,8 @@ inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
 inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
 // Of a dot that shall be an iteration behind the dots that make its operand a (dots/late_dots.h).
 inline constexpr llvm::StringLiteral kLateAttr = "loop.late";
-// Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop:
-// lower clusters first, within a cluster in the old order.
+// Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop.
+// Lower clusters come first; within a cluster the old order stays.
 inline constexpr llvm::StringLiteral kStageAttr = "loop.stage";
 inline constexpr llvm::StringLiteral kClusterAttr = "loop.cluster";
 
@@ -51,7 +51,7 @@ class LoopSchedule final {
   static std::optional<LoopSchedule> Read(mlir::scf::ForOp loop);
 
   int max_stage() const { return max_stage_; }
-  // Whether the last stage is that of a late dot: it may run after the loop, so that the other stages need not run for
+  // Whether the last stage is that of a late dot. It may run after the loop, so that the other stages need not run for
   // an iteration that the loop does not have.
   bool EndsLate() const { return ends_late_; }
   // The body's operations but for the terminator, in the order of one iteration.
@@ -62,8 +62,8 @@ class LoopSchedule final {
     return StageOf(op) + (IsBuffered(op) || IsPrefetched(op) ? LatencyOf(op) : 0);
   }
 
-  // Whether every operation finds its operands made, and everything that may run for iterations that the loop does not
-  // have can be kept from doing harm.
+  // True when two conditions hold. Every operation finds its operands made. Everything that may run for iterations that
+  // the loop does not have can be kept from doing harm.
   bool IsLegal(mlir::scf::ForOp loop) const;
 
  private:

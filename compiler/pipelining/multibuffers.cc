@@ -23,8 +23,8 @@
 //    groups. It moves there, for loads that do not move too: they follow it all the same. Its tokens are those that
 //    the loop carries; at the end of an iteration they are what the iteration yields for them.
 //
-// Barriers come later (see insert_barriers.cc): that analysis sees the wait, the load after it, and the copy of the
-// next iteration, and puts a barrier between any two that touch the multibuffer. So a thread never reads what others
+// Barriers come later (see insert_barriers.cc). That analysis sees the wait, the load after it, and the copy of the
+// next iteration. It puts a barrier between any two that touch the multibuffer. So a thread never reads what others
 // have yet to see written, nor fills what others still read.
 //
 // After the last iteration the load reads a buffer once more, and before a loop without iterations it does too. What it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of the structures is that of <elf.h>. They are copied out of the bytes, which need not be aligned, and no
-// sum of two numbers of the file is formed before both are known to be small.
+// The layout of the structures is that of <elf.h>. They are copied out of the bytes, which need not be aligned. No sum
+// of two numbers of the file is formed before both are known to be small.
 #include "compiler/targets/elf_image.h"
 
 #include <elf.h>

@@ -6,9 +6,9 @@
 
 namespace tritond::compiler {
 
-// Lets `act` emit what happens where `predicate` (i1; null: always) is true, in a block of its own, and leaves the
-// builder in the block after. The result: what `act` returned, or `otherwise` where it did not happen. Null when
-// `otherwise` is null.
+// Lets `act` emit what happens where `predicate` (i1; null: always) is true, in a block of its own. Leaves the builder
+// in the block after. The result: what `act` returned, or `otherwise` where it did not happen. Null when `otherwise` is
+// null.
 //
 //   here:  llvm.cond_br %predicate, ^act, ^after(%otherwise)
 //   act:   %result = …

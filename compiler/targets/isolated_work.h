@@ -16,7 +16,7 @@ struct IsolationLimits {
 };
 
 // Runs `work` in a process of its own, a copy of this one, and returns what it returned there. Nothing else that it did
-// is seen here. For libraries that crash on input that is not theirs: InvalidArgument with the signal when the process
+// is seen here. For libraries that crash on input that is not theirs. InvalidArgument with the signal when the process
 // dies ("`what` died of signal 11"), or with the limit that it reached. ResourceExhausted when it cannot be started;
 // Cancelled, and the process is killed at once, when the compile is abandoned (CompileChildren).
 absl::StatusOr<std::string> RunIsolated(absl::string_view what, llvm::function_ref<absl::StatusOr<std::string>()> work,

@@ -61,7 +61,7 @@ class Target {
   virtual void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
   virtual void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
 
-  // `module` is fresh from the LLVM dialect: links the device library where symbols are open, marks the kernels
+  // `module` is fresh from the LLVM dialect. Links the device library where symbols are open, marks the kernels
   // (functions with the string attribute "tritond.kernel") and optimises. Failure names the unresolved symbol.
   virtual absl::Status Optimize(llvm::Module& module, const KernelOptions& options) = 0;
   // Assembly text of an optimised module.
@@ -91,7 +91,7 @@ class Target {
   // Ok when Assemble can work on this machine, else what it would return.
   virtual absl::Status AssemblerStatus() = 0;
 
-  // Loads all that the steps above open, and returns the programs that they run, by their absolute paths, and the
+  // Loads all that the steps above open. Returns the programs that they run, by their absolute paths. Also returns the
   // libraries that these load beside those that they are linked with.
   virtual std::vector<std::string> LoadTools() { return {}; }
 

@@ -14,7 +14,7 @@ namespace tritond::server {
 // its poisoned output, or leaves a part of it, agrees with nobody. With a reference, that alone decides.
 //
 // Tolerances make "agrees" a relation that is not transitive. So an output is compared with the first output of each
-// group, which stands for the group, and joins the first group that it agrees with. Not thread-safe.
+// group, which stands for the group. It joins the first group that it agrees with. Not thread-safe.
 class Agreement final {
  public:
   // Whether the outputs of two candidates agree. Called for pairs that were added.

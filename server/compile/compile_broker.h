@@ -75,8 +75,9 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   void JoinCluster(const ClusterAccess& access);
 
   // The stored result or the remembered error of this request; nothing when it must be compiled. Reads this daemon's
-  // own caches and does not block otherwise. Results of other builds count, in the order of StoredKeys, when no worker
-  // of the target is attached or awaited and there is no cluster, or when the request says so (CACHE_MODE_ANY_BUILD).
+  // own caches and does not block otherwise. Results of other builds count in two cases, in the order of StoredKeys.
+  // Either no worker of the target is attached or awaited and there is no cluster. Or the request says so
+  // (CACHE_MODE_ANY_BUILD).
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const proto::PreparedRequest& request);
   // The stored result under a key, from this daemon or the cluster. NotFound, InvalidArgument. Calls `answered` once,
   // perhaps before it returns.
@@ -143,8 +144,8 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   void ListenToProgress(ProgressListener& listener) { progress_ = &listener; }
   // The request's key; "" while its target is unknown.
   std::string KeyOf(const proto::PreparedRequest& request) const;
-  // The keys under which a result of the request may be stored: first that of the active build, then those of other
-  // builds that made results of the target, newest first.
+  // The keys under which a result of the request may be stored. First comes that of the active build, then those of
+  // other builds that made results of the target, newest first.
   std::vector<std::string> StoredKeys(const proto::PreparedRequest& request) const;
   absl::Time Now() const { return clock_(); }
   absl::Time started() const { return started_; }

@@ -35,7 +35,7 @@ std::string ReasonTextOf(const absl::Status& status);
 // InvalidArgument with google.rpc.BadRequest, naming each field. `violations` is not empty.
 absl::Status InvalidRequest(const std::vector<Violation>& violations);
 
-// `status` with the id of its job among the metadata of its ErrorInfo, unless one is there: a remembered error names
+// `status` with the id of its job among the metadata of its ErrorInfo, unless one is there. A remembered error names
 // the job that met it first.
 absl::Status WithJob(absl::Status status, const std::string& job);
 

@@ -13,8 +13,8 @@ namespace tritond::server {
 
 // Serves a few pages over plain HTTP/1.1 to browsers, Prometheus and Kubernetes. However many connections are open,
 // silent or slow, and whatever the other pages wait for, probes and /metrics are answered at once. Where there are more
-// connections than a limit, one of the address that has most goes: the one that has waited longest for its other end to
-// send or to take something.
+// connections than a limit, the server closes one of the address that has most. It closes the one that has waited
+// longest for its other end to send or to take something.
 class HttpServer final {
  public:
   using Pages = HttpRouter::Pages;

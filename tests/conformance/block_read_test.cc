@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops whose dots take operands that lie in memory as matrices, with rows of many pitches, bounds, and rows that wrap
-// around: devices that read them by blocks compute what all others do.
+// around. Devices that read them by blocks compute what all others do.
 #include <algorithm>
 
 #include "absl/strings/match.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that PyTorch's compiler wrote (../shared/corpus/inductor). Their authors' inputs are not known: buffers hold
-// random numbers, and what the host device computes of them is what every other device has to write. Each kernel is
+// Kernels that PyTorch's compiler wrote (../shared/corpus/inductor). Their authors' inputs are not known, so buffers
+// hold random numbers. What the host device computes of them is what every other device has to write. Each kernel is
 // also compiled for the GPU itself, to its binary.
 // TRITOND_CONFORMANCE_TABLE=FILE appends to FILE what became of each on each device, as docs/targets.md has it.
 #include <algorithm>

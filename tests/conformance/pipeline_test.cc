@@ -238,8 +238,8 @@ TEST_P(Pipeline, FollowsIndicesThatAreLoaded) {
   }
 }
 
-// out = sum over the iterations of tiles of a (64 x K, e4m3) and b (K x 64, e2m1: two a byte along K), with a scale for
-// 32 elements along K of each row of a and column of b.
+// out = sum over the iterations of tiles of a (64 x K, e4m3) and b (K x 64, e2m1: two a byte along K). Each row of a
+// and column of b has a scale for 32 elements along K.
 constexpr char kScaledProduct[] = R"(
 module {
   tt.func public @kernel(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sa: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sb: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32, %K: i32 {tt.divisibility = 16 : i32}, %groups: i32) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and scans: every kind of combination, one and several operands, along each axis, over shapes smaller and
-// larger than a warp and a program, for all numbers of warps.
+// Reductions and scans: every kind of combination, one and several operands, along each axis. They run over shapes
+// smaller and larger than a warp and a program, for all numbers of warps.
 #include <cmath>
 #include <functional>
 #include <map>
@@ -417,8 +417,8 @@ TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
   }
 }
 
-// Encodings as TTGIR may bring them, in which lanes, warps and registers come in any order along the axis or move along
-// two dimensions at once. For four warps of 32 lanes.
+// Encodings as TTGIR may bring them. In these, lanes, warps and registers come in any order along the axis or move
+// along two dimensions at once. For four warps of 32 lanes.
 struct Tangled {
   const char* name;
   const char* encoding;

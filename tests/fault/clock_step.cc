@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to preload: the wall clock of the program, and of those that it starts, is ahead by as many nanoseconds as
-// the file says that GRPC_CLOCK_STEP names (8 bytes, read at each look). A daemon passes variables of such a name on to
-// its workers. As with a real clock that is stepped, a wait until a time of day goes on until the clock shows that
+// A library to preload. It sets ahead the wall clock of the program, and of those that it starts. GRPC_CLOCK_STEP names
+// the file that says by how many nanoseconds (8 bytes, read at each look). A daemon passes variables of such a name on
+// to its workers. As with a real clock that is stepped, a wait until a time of day goes on until the clock shows that
 // time.
 #include <dlfcn.h>
 #include <errno.h>

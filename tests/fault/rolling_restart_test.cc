@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Daemons are restarted one after the other, in order and by kill -9, under load from clients that make each call once
-// and leave the rest to the client library.
+// Daemons are restarted one after the other, in order and by kill -9. The load comes from clients that make each call
+// once and leave the rest to the client library.
 #include <gtest/gtest.h>
 
 #include <atomic>

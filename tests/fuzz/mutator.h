@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to the text of a kernel at any stage that leave most of it as it was: other numbers, types, shapes,
+// Changes to the text of a kernel at any stage that leave most of it as it was. They are other numbers, types, shapes,
 // operations and operands, lines gone, doubled or from elsewhere, and plain noise.
 #ifndef TESTS_FUZZ_MUTATOR_H_
 #define TESTS_FUZZ_MUTATOR_H_

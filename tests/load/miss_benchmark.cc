@@ -3,11 +3,10 @@
 //
 //   miss_benchmark [--seconds S] [--check]
 //
-// Starts tritond (the real program) with a fake worker that compiles in no time, and asks it for kernels that nobody
-// has asked for before, one after the other: what that takes is the daemon's, the transport's and the worker's
-// protocol's share of every cold compile, results on disk included. For each transport and size of binary it prints the
-// median, 99 of 100 and the daemon's processor time a call. With --check the exit status is 1 when a median is over
-// budget.
+// Starts tritond (the real program) with a fake worker that compiles in no time. Asks it for kernels that nobody has
+// asked for before, one after the other. What that takes is the daemon's, the transport's and the worker's protocol's
+// share of every cold compile, results on disk included. For each transport and size of binary it prints the median, 99
+// of 100 and the daemon's processor time a call. With --check the exit status is 1 when a median is over budget.
 #include <grpcpp/grpcpp.h>
 #include <stdlib.h>
 #include <unistd.h>

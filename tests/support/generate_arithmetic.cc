@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random chains of integer operations, as programs compute indices: constants of every size, quotients and remainders,
-// words of other widths in between, and results that are used again. Compilers rewrite these more than anything else.
+// Random chains of integer operations, as programs compute indices. They have constants of every size, quotients and
+// remainders, words of other widths in between, and results that are used again. Compilers rewrite these more than
+// anything else.
 #include "tests/support/kernel_writer.h"
 
 namespace tritond::tests {

@@ -8,8 +8,9 @@ namespace tritond::timing {
 // Each of these is of the calling thread, and of the threads and processes that it starts from then on. Where the
 // system does not know it or refuses it, the thread runs as it did.
 
-// Turns of 0.1 ms: a thread that was woken then runs before one in the middle of a longer turn, which else keeps its
-// processor for milliseconds. For threads that wait most of the time, and that somebody waits for. Linux 6.12.
+// Turns of 0.1 ms. A thread that was woken then runs before one in the middle of a longer turn. Otherwise that one
+// keeps its processor for milliseconds. For threads that wait most of the time, and that somebody waits for. Linux
+// 6.12.
 void AskForShortTurns();
 // As any other program has them.
 void AskForUsualTurns();

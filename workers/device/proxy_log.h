@@ -13,8 +13,8 @@
 namespace tritond::workers {
 
 // Asynchronous instructions read shared memory on another path than loads and stores, its async proxy (PTX ISA, "Async
-// proxy"). What a thread wrote is seen there only after a fence, which comes after the write and before the read: by
-// the barriers that order the threads. This log knows of each byte who wrote it and which fences followed.
+// proxy"). What a thread wrote is seen there only after a fence. The fence comes after the write and before the read,
+// by the barriers that order the threads. This log knows of each byte who wrote it and which fences followed.
 //
 // `epoch` counts the barriers that all threads have passed; `clocks` know of the others.
 class ProxyLog final {

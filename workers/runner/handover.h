@@ -10,9 +10,9 @@
 
 namespace tritond::workers {
 
-// What a worker process leaves to its supervisor, however it dies, and what that hands on to the next one: the lease
-// that it had in hand. Made before the fork, in memory that both sides share. Each side's methods are for one process;
-// the worker's are thread-safe.
+// What a worker process leaves to its supervisor, however it dies, and what that hands on to the next one. It is the
+// lease that the process had in hand. Made before the fork, in memory that both sides share. Each side's methods are
+// for one process; the worker's are thread-safe.
 class Handover final {
  public:
   // How a process ended that had a lease in hand.

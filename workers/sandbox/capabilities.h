@@ -9,9 +9,9 @@
 
 namespace tritond::workers {
 
-// Gives up what sets root apart, for this thread and all that it starts; with no_new_privs it does not come back. Where
-// one of `programs` cannot be found then (it lies in another user's folder), the process keeps the right to look into
-// folders and files of others. What it may open, Landlock says. Internal when the system refuses.
+// Gives up what sets root apart, for this thread and all that it starts; with no_new_privs it does not come back. It
+// may be that one of `programs` cannot be found then (it lies in another user's folder). The process then keeps the
+// right to look into folders and files of others. What it may open, Landlock says. Internal when the system refuses.
 absl::Status DropCapabilities(const std::vector<std::string>& programs);
 
 }  // namespace tritond::workers

@@ -25,8 +25,8 @@ using Kind = LaneMove::Kind;
 using Sources = llvm::SmallVector<int, 64>;
 
 constexpr int kNowhere = -1, kRowLanes = 16, kBankLanes = 4, kHalfLanes = 32, kAll = 0xf;
-// From one operation on registers to the next that depends on it, with the wait states that a read by DPP needs; a
-// selector in scalar registers more; a register for the result more, or two; through LDS.
+// From one operation on registers to the next that depends on it, with the wait states that a read by DPP needs. The
+// others: a selector in scalar registers more; a register for the result more, or two; through LDS.
 constexpr int kMoveCycles = 8, kSelectorCycles = 12, kSwapCycles = 16, kTwoLaneCycles = 24, kSwizzleCycles = 64;
 
 // DPP_CTRL.
@@ -159,8 +159,8 @@ class Finder {
     return true;
   }
 
-  // Lanes of `size` take from lanes of the same group, all groups alike: the source of each, any if it is negative;
-  // empty if it is otherwise. The groups' numbers differ by `group_xor`.
+  // Lanes of `size` take from lanes of the same group, all groups alike. The result is the source of each, any if it is
+  // negative. It is empty if lanes take otherwise. The groups' numbers differ by `group_xor`.
   static llvm::SmallVector<int, kRowLanes> SourcesInGroup(llvm::ArrayRef<int> sources, int size, int group_xor) {
     llvm::SmallVector<int, kRowLanes> of_group(size, kNowhere);
     for (auto [lane, source] : llvm::enumerate(sources)) {

@@ -8,8 +8,9 @@
 // Either way K is permuted, in both operands alike. A transposed result is the product of the transposed operands,
 // which change places. A row of a is to the hardware what a column of b is.
 //
-// With scales K is not permuted, since a lane gives the scale of 32 neighbours along K: lane l that of row l mod m and
-// the (l / m)-th group. Such operands have a kWidth of 16 bytes, as the instruction has its elements of 8 and 4 bits.
+// With scales K is not permuted, since a lane gives the scale of 32 neighbours along K. Lane l gives that of row l mod
+// m and the (l / m)-th group. Such operands have a kWidth of 16 bytes, as the instruction has its elements of 8 and 4
+// bits.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/matrix_instructions.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is OpenCL's in a module, step by step: kernels and their calling convention, the parameter for shared memory,
-// and calls of functions, which are known by their plain names:
+// The OpenCL parts of a module, step by step: kernels and their calling convention, the parameter for shared memory,
+// and calls of functions. Functions are known by their plain names:
 //
 //   call spir_func i64 @_Z12get_local_idj(i32 0)               zext of @tritond.thread_id()
 //   call spir_func i32 @_Z21sub_group_shuffle_xorjj(%x, 8)  -> tritond.execute of "spirv:sub_group_shuffle_xor …"

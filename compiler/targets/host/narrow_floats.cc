@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where x86-64-v3 has no instruction that rounds to a narrow float, LLVM calls a function of the compiler's own
-// run-time library, which host code does not have. The object brings them along; the linker drops those that are not
-// called.
+// Where x86-64-v3 has no instruction that rounds to a narrow float, LLVM calls functions of the compiler's own run-time
+// library. Host code does not have these. The object brings them along; the linker drops those that are not called.
 //
 //   __truncsfbf2  f32 to bf16    __truncdfbf2  f64 to bf16    __truncdfhf2  f64 to f16
 //
 // Fused multiply-adds of f16 and bf16 are computed in f64, which holds their products. Sums that it does not hold are
-// rounded to odd, so that only the last step rounds: x86 has none, and LLVM would round its f32 one a second time.
+// rounded to odd, so that only the last step rounds. x86 has no such multiply-adds, and LLVM would round its f32 one a
+// second time.
 //
 // f32 to bf16 cuts off the lower half after adding half of the last kept bit's weight, less one if that bit is even.
 // f64 goes by f32 rounded to odd. Where f32 is not exact, its last bit is one, and rounding again gives what rounding

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host takes the passes that a GPU's code takes too, even where it gains nothing from them: what runs here shall be
+// The host takes the passes that a GPU's code takes too, even where it gains nothing from them. What runs here shall be
 // what runs there.
 #include "compiler/targets/host/pipeline.h"
 

@@ -7,9 +7,9 @@
 
 namespace tritond::compiler::intel {
 
-// What a validator would find first, in a module whose producer may have mixed up values: Ok when each id has one
-// definition and is less than the bound, each id that is used has one, and the operands of arithmetic, comparisons,
-// selections, phis and stores have the types that they must have together. Internal with the instruction.
+// What a validator would find first, in a module whose producer may have mixed up values. Ok when each id has one
+// definition and is less than the bound, and each id that is used has one. The operands of arithmetic, comparisons,
+// selections, phis and stores also need the types that they must have together. Internal with the instruction.
 absl::Status CheckValues(const SpirvWords& module);
 
 }  // namespace tritond::compiler::intel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPAS, "dot product accumulate systolic", by the functions of OpenCL's extension
-// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows of accumulators, and a column for each lane of a
+// cl_intel_subgroup_matrix_multiply_accumulate. They take up to 8 rows of accumulators, and a column for each lane of a
 // sub-group.
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_

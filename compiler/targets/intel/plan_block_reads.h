@@ -31,8 +31,8 @@ struct BlockFunction {
   std::string mangled() const;
 };
 
-// A call: the element of lane 0 that comes first, in the part of a warp, and the register that each element goes to, in
-// the order of the words.
+// A call: the element of lane 0 that comes first, in the part of a warp. Then the register that each element goes to,
+// in the order of the words.
 struct BlockRead {
   BlockFunction function;
   int row = 0, column = 0;

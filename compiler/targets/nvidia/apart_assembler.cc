@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any of the assemblers, run in a process of its own. It can be ended at once, its crash is a status, and what it does
+// Any of the assemblers, run in a process of its own. It can be ended at once, and its crash is a status. What it does
 // to the process that it runs in (threads, signal handlers, memory that it keeps) is not done to the compiler's.
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device assertions and device prints, through the two functions that every CUDA driver offers to kernels: __assertfail
-// and vprintf ("CUDA C++ Programming Guide", "PTX Writer's Guide to Interoperability").
+// Device assertions and device prints. They use the two functions that every CUDA driver offers to kernels:
+// __assertfail and vprintf ("CUDA C++ Programming Guide", "PTX Writer's Guide to Interoperability").
 //
 // Both need a branch or a stack slot, so each is a small function of its own that LLVM inlines. The caller's blocks
 // stay as they are.

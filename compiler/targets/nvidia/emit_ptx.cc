@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM writes the text; a few lines of it are replaced. What it writes for one version of PTX is valid for every later
-// one, so that an assembler newer than LLVM gets the version that it knows.
+// one. So an assembler newer than LLVM gets the version that it knows.
 #include <map>
 #include <mutex>
 
@@ -38,7 +38,7 @@ void InitializeBackEnd() {
 }
 
 // Pointers to shared, constant and local memory have 32 bits: fewer registers. LLVM has no other switch for it than an
-// option of the process, which whoever parses options resets: so it is set for each machine, which reads it once.
+// option of the process, which any parser of options resets. So it is set for each machine, which reads it once.
 void UseShortPointers() {
   auto& registered = llvm::cl::getRegisteredOptions();
   if (auto it = registered.find("nvptx-short-ptr"); it != registered.end()) {

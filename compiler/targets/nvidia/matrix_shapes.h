@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix instructions of NVIDIA GPUs: mma.sync by a warp, wgmma by a group of four, tcgen05.mma by one thread with
-// accumulators in tensor memory (PTX ISA, "Warp level matrix instructions", "Asynchronous warpgroup level matrix
-// instructions", "TensorCore 5th Generation Family Instructions").
+// The matrix instructions of NVIDIA GPUs. A warp runs mma.sync, and a group of four warps runs wgmma. One thread runs
+// tcgen05.mma, with accumulators in tensor memory. See PTX ISA, "Warp level matrix instructions", "Asynchronous
+// warpgroup level matrix instructions", "TensorCore 5th Generation Family Instructions".
 #ifndef COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 #define COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma, and tcgen05.mma like it, reads shared memory through another path ("proxy") than loads, stores and cp.async.
-// What a thread has written reaches that path only after a fence (PTX ISA, "Async proxy"), and other threads' wgmma
-// only after a barrier after the fence:
+// What a thread has written reaches that path only after a fence (PTX ISA, "Async proxy"). It reaches other threads'
+// wgmma only after a barrier after the fence:
 //
 //   st.shared …                        st.shared …
 //   barrier.sync                  ->   fence.proxy.async

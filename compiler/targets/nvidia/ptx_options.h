@@ -10,8 +10,8 @@
 namespace tritond::compiler::nvidia {
 
 // Reads the value of the option ptx_options: flags for the assembler as ptxas spells them, separated by blanks. Flags
-// come from whoever may compile, so only those of a fixed list are taken: they choose among ways to generate code or
-// report about it. None names a file, starts threads, or makes the assembler do something else than assemble.
+// come from any caller that may compile, so only those of a fixed list are taken. They choose among ways to generate
+// code or report about it. None names a file, starts threads, or makes the assembler do something else than assemble.
 //
 // The flags in their long form with their value, "--opt-level=1", separated by one blank. InvalidArgument, naming the
 // flag and what is allowed, for any other flag and for a value outside a flag's range.

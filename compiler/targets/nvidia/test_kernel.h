@@ -20,8 +20,8 @@ namespace tritond::compiler::nvidia {
 // A module with one kernel, "kernel", whose body a test fills in at builder(). One compile per object.
 class TestKernel {
  public:
-  // Letters of the parameters' types: p pointer to global memory, b i1, c i8, h i16, i i32, l i64, e f16, g bf16,
-  // f f32, d f64.
+  // Letters of the parameters' types: p pointer to global memory. Integers: b i1, c i8, h i16, i i32, l i64.
+  // Floats: e f16, g bf16, f f32, d f64.
   explicit TestKernel(const std::string& params);
 
   mlir::OpBuilder& builder() { return builder_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of a wave (AMD matrix instruction calculator; CDNA3, CDNA4, RDNA3 and RDNA4 ISA, "MFMA" and "WMMA").
-// l is a lane, j an element of an operand, r a register of the result, KB the elements that a lane holds of a row.
+// l is a lane, j an element of an operand, r a register of the result. KB is the number of elements that a lane holds
+// of a row.
 //
 //   mfma MxNxK         A: row l mod M, column KB g + j where g = l / M; lanes beyond a block's K go on with the next
 //   block;

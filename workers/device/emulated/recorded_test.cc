@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions against an NVIDIA H200 (driver's own assembler, PTX 8.0 for sm_90a): what each made of the same inputs,
-// as a hash over the results of all lanes. Inputs of products are small integers, so that their sums are exact.
+// Instructions against an NVIDIA H200 (driver's own assembler, PTX 8.0 for sm_90a). The recording holds what each made
+// of the same inputs, as a hash over the results of all lanes. Inputs of products are small integers, so that their
+// sums are exact.
 #include <gtest/gtest.h>
 
 #include <array>

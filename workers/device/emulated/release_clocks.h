@@ -7,9 +7,10 @@
 
 namespace tritond::workers::emulated {
 
-// What each thread of a program knows of the other warps' work, beside what barriers of all threads order: by mbarriers
-// and by barriers of some threads. Vector clocks (Mattern, "Virtual time and global states of distributed systems"),
-// one clock a warp: which lane of a warp did something is left to SharedMemory's record of warp barriers.
+// What each thread of a program knows of the other warps' work, beside what barriers of all threads order. It knows
+// this by mbarriers and by barriers of some threads. Vector clocks (Mattern, "Virtual time and global states of
+// distributed systems"), one clock a warp. Which lane of a warp did something is left to SharedMemory's record of warp
+// barriers.
 //
 // The work of a warp is marked with its clock's time. When one of its threads releases, the time goes on; who acquires
 // what was released knows all earlier marks. Used by one system thread.
