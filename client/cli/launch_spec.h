@@ -27,10 +27,16 @@ struct LaunchArgument {
 //    "absolute_tolerance": 1e-6, "relative_tolerance": 1e-5}
 //   {"name": "x", "type": "*f16", "shape": [4096], "role": "in", "fill": {"normal": [0, 1], "seed": 7}}
 //
-// Roles: in, out (filled with 0xFF unless `fill` says otherwise), inout (the default), scratch. `fill` and `expect`:
-// "zeros", "ones", "arange", a number, a list of numbers, {"constant": 2}, {"values": […]}, {"uniform": [low, high]},
-// {"normal": [mean, deviation]} (both with a "seed"), {"file": PATH} of raw bytes, relative to `folder`. The shape may
-// be left out where a list or a file gives the size. InvalidArgument, naming the argument, when something is wrong.
+// Roles: in, out (filled with 0xFF unless `fill` says otherwise), inout (the default), scratch. `fill` and `expect` are
+// one of:
+//
+// - "zeros", "ones", "arange", a number, a list of numbers
+// - {"constant": 2}, {"values": […]}
+// - {"uniform": [low, high]}, {"normal": [mean, deviation]}, both with a "seed"
+// - {"file": PATH} of raw bytes, relative to `folder`
+//
+// The shape may be left out where a list or a file gives the size. InvalidArgument, naming the argument, when something
+// is wrong.
 absl::StatusOr<std::vector<LaunchArgument>> ParseArguments(const nlohmann::json& args,
                                                            const std::filesystem::path& folder);
 

@@ -10,9 +10,10 @@
 
 namespace tritond::compiler {
 
-// i32 attribute: the byte offset, from the beginning of its function's frame, of the buffer that a ttg.local_alloc
-// makes, of the scratch area of any other operation, or of the callee's frame for a tt.call. Absent where nothing is
-// needed. Of a tt.func that starts partitions: the place of a word that tells them which to run.
+// i32 attribute: a byte offset from the beginning of the operation's function's frame. A ttg.local_alloc has the offset
+// of the buffer that it makes, a tt.call that of the callee's frame. Any other operation has the offset of its scratch
+// area. Absent where nothing is needed. Of a tt.func that starts partitions: the place of a word that tells them which
+// to run.
 inline constexpr llvm::StringLiteral kAllocationOffsetAttr = "allocation.offset";
 inline constexpr int64_t kPartitionsStateBytes = 4;
 // i32 attribute of a tt.func: the size of its frame, those of the functions it calls included; absent when zero.

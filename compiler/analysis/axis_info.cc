@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixpoint. Facts start as "not reached" and only ever weaken at the places where values meet: block arguments,
-// region arguments and results of region operations, which keep the join of all that has flowed in. Everything else is
-// recomputed from its operands whenever its block is visited. A loop is visited until its meeting places are stable, so
-// the last visit computes every fact from the final ones. Since a fact is a handful of powers of two, that is soon.
+// The fixpoint. Facts start as "not reached" and only ever weaken at the places where values meet. These are block
+// arguments, region arguments and results of region operations. They keep the join of all that has flowed in.
+// Everything else is recomputed from its operands whenever its block is visited. A loop is visited until its meeting
+// places are stable, so the last visit computes every fact from the final ones. Since a fact is a handful of powers of
+// two, that is soon.
 //
 // Functions are visited before those they call, whose arguments join over all calls.
 #include "compiler/analysis/axis_info.h"
@@ -363,9 +364,10 @@ int AxisInfoAnalysis::MaskConstancy(Value mask, unsigned dim) const {
 }
 
 // An index that runs on and a bound that stays, along `dim`: in groups of as many neighbours the comparison changes
-// once at most. 1 where it may change more often. An index meets one value in the middle of a group, and one without a
-// sign, or narrow, may begin anew there, but for groups that begin at multiples of their size. Indices of 32 bits and
-// more do not reach their largest number, which contiguous addresses take for granted as well.
+// once at most. 1 where it may change more often. An index may equal a value in the middle of a group. An index without
+// a sign, or of less than 32 bits, may wrap around there. Groups that begin at multiples of their size are the
+// exception. Indices of 32 bits and more do not reach their largest number, which contiguous addresses take for granted
+// as well.
 int AxisInfoAnalysis::ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) const {
   using Predicate = mlir::arith::CmpIPredicate;
   const Predicate predicate = compare.getPredicate();

@@ -10,9 +10,9 @@ namespace tritond::compiler {
 
 using MemoryRanges = llvm::SmallVector<MemoryRange, 1>;
 
-// Bytes of the function's frame that hold all elements of `buffer`, and maybe others: as few as its views by constant
-// indices and offsets tell, the whole allocation otherwise. A buffer of unknown origin may be anywhere. Expects what
-// AllocateSharedMemory has placed.
+// Bytes of the function's frame that hold all elements of `buffer`, and maybe others. They are as few as its views by
+// constant indices and offsets tell, otherwise the whole allocation. A buffer of unknown origin may be anywhere.
+// Expects what AllocateSharedMemory has placed.
 MemoryRanges RangesOf(mlir::Value buffer, const BufferAliases& aliases);
 
 }  // namespace tritond::compiler

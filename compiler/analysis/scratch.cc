@@ -73,8 +73,8 @@ Scratch OfReduction(tt::ReduceOp op) {
   return scratch;
 }
 
-// A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself:
-// of the warps, and of what their threads hold beyond them.
+// A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself.
+// The bits above are those of the warps, and those of what their threads hold beyond them.
 Scratch OfScan(tt::ScanOp op) {
   Scratch scratch;
   RankedTensorType type = TensorOf(op.getSrcs().front());

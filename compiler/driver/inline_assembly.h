@@ -19,8 +19,8 @@ struct InlineAssembly {
 };
 
 // The piece that a back end's complaint is about, or null when it is about the compiler's own text. `assembly` is what
-// the back end was given, in which LLVM marks each inline assembly, its own and the compiler's, with a comment before
-// and one after it. "" when LLVM itself has refused to write it.
+// the back end was given, "" when LLVM itself has refused to write it. LLVM marks each inline assembly in it, its own
+// and the compiler's, with a comment before and one after.
 //
 // A complaint is about a piece when it names a line of the piece. When it names none and quotes a word of the piece; or
 // when a piece leaves something open, an error then comes anywhere after it. Linear in the texts, times the pieces.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two spellings of a kernel have different request keys, but the same canonical form: comments, names of values, the
-// order of attributes and dead code are gone from it. Everything after the first stage is a function of that form and
-// of what is hashed with it here.
+// Two spellings of a kernel have different request keys, but the same canonical form. Comments, names of values, the
+// order of attributes and dead code are gone from that form. Everything after the first stage is a function of the form
+// and of what is hashed with it here.
 #include "compiler/driver/step_keys.h"
 
 #include <algorithm>

@@ -29,9 +29,9 @@ double Words(RankedTensorType type) {
   return std::max(8u, bits) / 32.0;
 }
 
-// Reading `registers` elements of a matrix unit's operand from a buffer: four words at a time where the elements have
-// the unit's 16 bits, or where a lane's neighbours along K fill words and are neighbours in memory. Else, neighbours
-// alone.
+// Reading `registers` elements of a matrix unit's operand from a buffer. A lane reads four words at a time in two
+// cases. Either the elements have the unit's 16 bits, or a lane's neighbours along K fill words and are neighbours in
+// memory. Else, a lane reads neighbours alone.
 double MatrixRead(RankedTensorType from, RankedTensorType to, double registers) {
   auto operand = llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding());
   auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(from.getEncoding());
@@ -57,8 +57,8 @@ absl::Span<const uint64_t> Bits(const LinearLayout& layout, absl::string_view di
   return absl::MakeConstSpan(layout.columns()).subspan(layout.In(dim).shift, layout.In(dim).bits);
 }
 
-// Whether threads find all that they hold under `dst` in `own`, the part of `src` around their own place: thread t
-// there starts at the image of t. Both are linear, so bits of t suffice.
+// Whether threads find all that they hold under `dst` in `own`. `own` is the part of `src` around a thread's own place:
+// thread t there starts at the image of t. Both layouts are linear, so bits of t suffice.
 bool StaysWithin(const F2Span& own, const LinearLayout& src, const LinearLayout& dst, absl::string_view dim) {
   absl::Span<const uint64_t> from = Bits(src, dim), to = Bits(dst, dim);
   for (size_t bit = 0; bit < to.size(); ++bit)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves conversions to where they cost least.
 //
-// To have a value under another encoding one may convert it, or compute it again from operands under the encodings that
-// this takes, and so on upwards. The best way to have %v under X is the cheapest of
+// There are two ways to have a value under another encoding: convert it, or compute it again. The second needs the
+// operands under the encodings that this takes, and so on upwards. The best way to have %v under X is the cheapest of
 //
 //   Best(v, X) = 0                                                  if it is there already
 //              = Conversion(v, X)
@@ -16,8 +16,8 @@
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
 //
-// There is a next iteration as long as something moves. What earlier iterations have made is there: of parts of one
-// value the last ones move first, and what is left of the others is then cheap to compute again.
+// There is a next iteration as long as something moves. An iteration finds what earlier ones have made. If values are
+// parts of one value, the last ones move first. The rest of the other parts is then cheap to compute again.
 //
 // Copies stand beside their originals, conversions beside the value's definition: what dominated the old conversion
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
@@ -150,9 +150,9 @@ class ConversionMover final {
     return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
   }
 
-  // Whether `op` is to be computed where its operands are loaded, because `encoding` stands for an operand in shared
-  // memory that every thread or warp would compute for itself: one of multiply-adds, which may only become wider on its
-  // way from there, or operand b of a unit that reads it by itself.
+  // Whether `op` is to be computed where its operands are loaded. This holds if `encoding` stands for an operand in
+  // shared memory that every thread or warp would compute for itself. It may be an operand of multiply-adds, which may
+  // only become wider on its way from there. Or it is operand b of a unit that reads it by itself.
   static bool IsComputedOnce(Operation* op, Attribute encoding) {
     auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(encoding);
     if (!operand) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matrix units do by themselves: which buffers in shared memory they read, what a transposed one is, and to which
-// accumulators they add.
+// What matrix units do by themselves: which buffers in shared memory they read, and to which accumulators they add.
+// Also, what a transposed buffer is.
 #include "compiler/ir/encodings.h"
 
 namespace tritond::ttg {

@@ -6,7 +6,7 @@ namespace tritond::compiler {
 
 // How the lanes of a warp combine their partial results of several elements, and share the totals.
 //
-// By a butterfly, lanes exchange all partial results in each step. Two lanes may as well share the work: each sends the
+// By a butterfly, lanes exchange all partial results in each step. Two lanes may as well share the work. Each sends the
 // half that the other goes on with, so that a step halves what a lane has. In the end they exchange the totals. With r
 // results and k lane bits, of which s are shared so:
 //

@@ -109,7 +109,7 @@ TEST(SharedSwizzle, CommonRegistersMakeTheVectors) {
   EXPECT_THAT(OrderByOffset(swizzle->store), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// As mma's accumulators of 16 bits on their way to a store by rows: the four lanes of a row hold what one lane reads at
+// As mma's accumulators of 16 bits on their way to a store by rows. The four lanes of a row hold what one lane reads at
 // once.
 TEST(SharedSwizzle, LanesSideBySideMakeTheOtherSideWide) {
   const LinearLayout accumulators = EnsureNotSmallerThan(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons, selects and integer casts: one LLVM operation an element. Elements of a thread that are
-// known to be equal are computed once: those of equal operands, and those in a group of constancy, such as comparisons
-// and quotients of an index that runs on.
+// known to be equal are computed once: those of equal operands, and those in a group of constancy. The latter are, for
+// example, comparisons and quotients of an index that runs on.
 //
 // bf16 has no arithmetic on older devices. It is computed in f32 and rounded back, which is exactly rounded bf16
 // arithmetic for +, -, *, / (f32 has more than twice its precision).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Narrow floats in integer arithmetic.
 //
-// Encoding: with f32 exponent field E and significand S (24 bits with the hidden one), the target's exponent field is
-// t = max(E - 127 + bias, 1) and S loses 23 - mantissa_bits bits, and one more for each step that t was raised (the
-// result is then subnormal). The quotient q still has the hidden bit when the result is normal, so
-// ((t - 1) << mantissa_bits) + q is the result in both cases, and a carry out of rounding runs into the exponent as it
+// Encoding starts from the f32 exponent field E and the significand S (24 bits with the hidden one). The target's
+// exponent field is t = max(E - 127 + bias, 1). S loses 23 - mantissa_bits bits, and one more for each step that t was
+// raised (the result is then subnormal). The quotient q still has the hidden bit when the result is normal. So
+// ((t - 1) << mantissa_bits) + q is the result in both cases. A carry out of rounding runs into the exponent as it
 // should.
 #include "compiler/lowering/float_format.h"
 

@@ -55,8 +55,8 @@ LogicalResult LowerFma(FunctionLowering& f, math::FmaOp op) {
   });
 }
 
-// |x| of f32 and f64 is a modifier of other instructions on many devices. Of narrower formats it clears the sign bit,
-// which is right for every one of them, and for NaN, but where that is the sign bit alone.
+// |x| of f32 and f64 is a modifier of other instructions on many devices. For narrower formats it clears the sign bit.
+// That is right for every one of them, and for NaN, except where NaN is the sign bit alone.
 LogicalResult LowerAbsF(FunctionLowering& f, math::AbsFOp op) {
   Emitter& e = f.e;
   auto number = llvm::cast<mlir::FloatType>(tt::ElementOf(op.getType()));

@@ -29,8 +29,8 @@ mlir::FailureOr<LinearLayout> OffsetsIn(FunctionLowering& f, mlir::Operation* op
 // The element offset of register r of thread 0.
 int OffsetOf(const LinearLayout& to_offset, int r);
 
-// Writes the registers `values` to shared memory: register r of a thread goes to the element offset to_offset(r, lane,
-// warp), in accesses of `vec` elements (at most LargestAccess and the place's run). i1 takes a byte, pointers eight.
+// Writes the registers `values` to shared memory. Register r of a thread goes to the element offset to_offset(r, lane,
+// warp). Accesses have `vec` elements (at most LargestAccess and the place's run). i1 takes a byte, pointers eight.
 void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
                  ValueList values);
 // Reads them back: one value of LLVM type `type` a register.

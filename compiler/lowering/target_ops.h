@@ -53,8 +53,8 @@ inline constexpr int kAnyLane = -1;
 // Rows and columns of elements in a tile.
 using ElementList = llvm::ArrayRef<std::pair<int, int>>;
 
-// An instruction by which the lanes of a warp together compute c += a * b over tiles of m x k, k x n and m x n
-// elements.
+// An instruction by which the lanes of a warp together compute c += a * b. The tiles of a, b and c have m x k, k x n
+// and m x n elements.
 struct MatrixInstruction {
   int m = 0, n = 0, k = 0;
   // The elements that lane 0 gives, in the order in which MultiplyMatrices takes them.
@@ -106,8 +106,8 @@ class TargetOps {
   // Barrier where shared memory alone has to be visible: accesses to global memory may still be under way.
   virtual void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const { Barrier(b, loc); }
   virtual void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
-  // Barriers by number, at which some whole warps of the block wait: how many there are; `threads` threads come to
-  // number `number` and wait as at Barrier. Both are constants.
+  // Barriers by number, at which some whole warps of the block wait. NumPartBarriers says how many there are. At a
+  // PartBarrier, `threads` threads come to number `number` and wait as at Barrier. Both are constants.
   virtual int NumPartBarriers() const { return 0; }
   virtual void PartBarrier(mlir::OpBuilder& b, mlir::Location loc, int number, int threads) const {}
   // Warps that exchange registers together: they come to one place of the code.
@@ -120,12 +120,12 @@ class TargetOps {
   virtual mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const = 0;
   virtual mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value,
                                    mlir::Value lane) const = 0;
-  // The reduction of an i32 over the whole warp in one instruction, where there is one for `combiner` (an arith
-  // operation such as arith.addi); nullopt otherwise.
+  // The reduction of an i32 over the whole warp in one instruction. Nullopt where there is none for `combiner` (an
+  // arith operation such as arith.addi).
   virtual std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                                 mlir::Value value) const = 0;
-  // Moves between lanes that are known when the kernel is compiled: lane i gets the i32 of lane sources[i], or any i32
-  // where that is kAnyLane; all lanes take part. How long what depends on such a move waits, by comparison with other
+  // Moves between lanes that are known when the kernel is compiled. Lane i gets the i32 of lane sources[i], or any i32
+  // where that is kAnyLane. All lanes take part. How long what depends on such a move waits, by comparison with other
   // moves.
   virtual int MoveCost(llvm::ArrayRef<int> sources) const { return 1; }
   // Null, with nothing emitted, where ShuffleXor and ShuffleIndex are the only ways.
@@ -179,7 +179,7 @@ class TargetOps {
     return mlir::Value();
   }
   // Float conversions that the target has instructions for: `values` of format `from` (MLIR float type) to `to`, both
-  // as LLVM values; empty when it has none and lowering shall do it in integer arithmetic.
+  // as LLVM values. Empty when the target has none, and lowering shall convert in integer arithmetic.
   virtual llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                                       mlir::FloatType to, tt::RoundingMode rounding,
                                                       mlir::ValueRange values) const = 0;
@@ -198,8 +198,8 @@ class TargetOps {
                                                  mlir::ValueRange args, llvm::StringRef text,
                                                  llvm::StringRef constraints, bool has_side_effects) const = 0;
 
-  // The matrix instruction for the element types of the dot's operands that the encoding of its result is made for;
-  // nullopt when the encoding is not for matrix instructions, or the target has none such.
+  // The matrix instruction for the element types of the dot's operands that the encoding of its result is made for.
+  // Nullopt when the encoding is not for matrix instructions, or the target has none such.
   virtual std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const { return std::nullopt; }
   // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; accumulators are f32,
   // f64 or i32.
@@ -225,8 +225,8 @@ class TargetOps {
                          const SharedDestination& to) const {
     return false;
   }
-  // The copies that the thread has started since the last commit become a group; waits until at most `num` groups of
-  // the thread are in flight.
+  // The copies that the thread has started since the last commit become a group. AsyncWaitGroup waits until at most
+  // `num` groups of the thread are in flight.
   virtual void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {}
   virtual void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {}
 
@@ -234,8 +234,8 @@ class TargetOps {
   virtual SharedMemoryShape SharedMemory() const { return {}; }
 
   // Reads registers from shared memory at `place` as LoadShared does, by instructions that load for a whole warp.
-  // Nullopt, with nothing emitted, when the target has none that fits (register, lane, warp, block) -> offset, or lanes
-  // do it sooner by accesses of `vec` elements. `type` is as it lies in memory.
+  // Nullopt, with nothing emitted, when the target has none that fits (register, lane, warp, block) -> offset. Likewise
+  // when lanes do it sooner by accesses of `vec` elements. `type` is as it lies in memory.
   virtual std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
                                                                   const SharedPlace& place, int vec,
                                                                   mlir::Type type) const {

@@ -9,8 +9,8 @@
 //   %q = tt.reshape (tt.broadcast (tt.expand_dims %p))           : tensor<MxKxbf16>, each scale once for its group
 //   %d = tt.dot (arith.mulf %w, %q), %b, %c
 //
-// Dots for which the target has a matrix instruction stay scaled ones (kept-tiles): products of e4m3, e5m2 and e2m1
-// that are whole tiles of it, with scales of the instruction's kind or none. Of "mx" these are powers of two, of
+// Dots for which the target has a matrix instruction stay scaled ones (kept-tiles). They are products of e4m3, e5m2 and
+// e2m1 that are whole tiles of it, with scales of the instruction's kind or none. Of "mx" these are powers of two, of
 // "nvfp4" e4m3 with operands of e2m1 alone. The instruction takes e2m1 packed along K. Bytes that are packed along the
 // rows of a or the columns of b are packed anew; halves of two neighbours along K change places:
 //

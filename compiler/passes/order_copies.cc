@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For targets whose asynchronous copies write to shared memory side by side, in the order of lanes
-// (TargetInfo::async_copies): gives loads that feed dots the encoding under which the places of their buffer are so.
+// (TargetInfo::async_copies). Gives loads that feed dots the encoding under which the places of their buffer lie side
+// by side in that order.
 //
 //   scf.for … {                                              scf.for … {
 //     %a = tt.load %p : …, #blocked                            %q = ttg.convert_layout %p : … -> #linear
@@ -12,8 +13,8 @@
 // instruction reads of memory is the same. The conversions of pointers and masks move out of the loop
 // (remove_layout_conversions.cc), which computes them under the new encoding.
 //
-// Only where a copy is as wide as what a thread would load otherwise, and where the loop may be pipelined: narrower
-// ones are more instructions.
+// Loads get it only where the loop may be pipelined and a copy is as wide as what a thread would load otherwise.
+// Narrower copies are more instructions.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/dots/load_buffers.h"
 #include "compiler/ir/encodings.h"

@@ -18,9 +18,9 @@
 //                                                        ttg.async_wait {num = 0}
 //                                                        ttg.local_dealloc %bufs
 //
-// The tokens say what waits for what: a group for its copies, a wait for the groups whose data it makes readable, a
-// read for its wait. All copies of an iteration of the new loop are one group. A wait takes the token of the last group
-// whose data the iteration reads, which the loop carries from the iteration that committed it.
+// The tokens say what waits for what. A group waits for its copies, a wait for the groups whose data it makes readable,
+// a read for its wait. All copies of an iteration of the new loop are one group. A wait takes the token of the last
+// group whose data the iteration reads, which the loop carries from the iteration that committed it.
 //
 // A read that a cache can be told of stays a read at its use. Its prefetch runs in the early stage, under the condition
 // that its iteration exists. Nothing waits for the token.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces tensor descriptors by what they are made of: the base, for each dimension the size and the stride as i64,
-// and two flags (elements outside are NaN; f32 elements are rounded to tf32). Where one is accessed, these become a
-// tensor of pointers and a mask over all dimensions:
+// Replaces tensor descriptors by their parts: the base, for each dimension the size and the stride as i64, and two
+// flags. The flags say whether elements outside are NaN, and whether f32 elements are rounded to tf32. Where a
+// descriptor is accessed, the parts become a tensor of pointers and a mask over all dimensions:
 //
 //   %d = tt.make_tensor_descriptor %base, [%m, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
 //   %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
@@ -13,14 +13,15 @@
 //
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
-// The order of floats is that of their bits as integers: that of signed ones among numbers without the sign bit, and
-// against that of unsigned ones among numbers with it. So a maximum of floats is an atomic signed maximum where the new
-// element has no sign, and an unsigned minimum where it has one. The minimum likewise. NaNs count as beyond infinity.
+// The order of floats follows from their bits as integers. Numbers without the sign bit have the order of signed
+// integers. Numbers with it have the reverse order of unsigned integers. So a maximum of floats is an atomic signed
+// maximum where the new element has no sign, and an unsigned minimum where it has one. The minimum likewise. NaNs count
+// as beyond infinity.
 //
-// A kernel that takes a descriptor takes the parts instead, in this order, which is how a launcher passes a descriptor
-// that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
-// The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last
-// stride is one. The kernel is compiled for that.
+// A kernel that takes a descriptor takes the parts instead, as a launcher passes a descriptor that has no hardware
+// form. Their order is base, sizes, strides, then `flags` flags (the number of these depends on the launcher's
+// release). The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the
+// last stride is one. The kernel is compiled for that.
 #include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"

@@ -6,7 +6,7 @@
 //   ->
 //   %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #square>      #square:   4 x 8 accumulators
 //
-// A thread reads a row of a and a column of b for each row and column of its tile, so it reads least for a square one.
+// A thread reads a row of a and a column of b for each row and column of its tile. So it reads least for a square tile.
 // The default encoding would have a thread read 33 elements for 32 multiply-adds, more than shared memory gives: a
 // square tile takes 12.
 //

@@ -22,9 +22,9 @@ class StepContext {
   virtual mlir::Value Exists() = 0;
   // Whether the old loop has run an iteration, this one or one before it.
   virtual bool HasRun() const = 0;
-  // Of a multibuffer of `size` slots that is advanced by one slot a new iteration: the slot (i32) of the new
-  // iteration `ahead` new iterations from now, which is that of the new iteration size - ahead new iterations ago.
-  // `ahead` is less than 3.
+  // The slot (i32) of a multibuffer for the new iteration that is `ahead` new iterations from now. The multibuffer has
+  // `size` slots and is advanced by one slot a new iteration. So it is the slot of the new iteration size - ahead new
+  // iterations ago. `ahead` is less than 3.
   virtual mlir::Value Slot(int size, int ahead) = 0;
 };
 

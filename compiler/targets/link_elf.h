@@ -9,9 +9,9 @@
 
 namespace tritond::compiler {
 
-// The ELF shared object that lld makes of one object, with `flags` beside those that every target has. In a process of
-// its own (work_process.h), one thread at a time: lld keeps its state in the process, and resets the options of all of
-// LLVM there. Internal, with the linker's log. ResourceExhausted: no file in memory can be made.
+// The ELF shared object that lld makes of one object, with `flags` beside those that every target has. Call it in a
+// process of its own (work_process.h), one thread at a time. Reason: lld keeps its state in the process, and resets the
+// options of all of LLVM there. Internal, with the linker's log. ResourceExhausted: no file in memory can be made.
 absl::StatusOr<std::string> LinkSharedObject(const std::string& object, llvm::ArrayRef<const char*> flags);
 
 }  // namespace tritond::compiler

@@ -91,12 +91,12 @@ struct TargetInfo {
   std::vector<MatrixShape> matrix_instructions;
   Rates rates;
   int default_stages = 3;  // of software pipelines, where neither request nor loop says
-  // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
-  // a place in the source where the request keeps them, else in the text of its IR.
+  // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation.
+  // That is a place in the source where the request keeps them, else in the text of its IR.
   bool needs_locations = false;
   // Whether a caller's assembly may become part of the code: text at stage asm, module assembly and inline assembly.
-  // Only where none of it is assembled by LLVM in this process, whose directives read files, and where the code runs on
-  // a device and never as a program of this machine.
+  // True only where LLVM assembles none of it in this process, because LLVM's directives read files. Also, the code
+  // must run on a device and never as a program of this machine.
   bool takes_foreign_assembly = false;
   bool takes_assembly_text = false;  // a compile may start at stage asm
   // Options that this target has beside those of all (OptionRulesOf).

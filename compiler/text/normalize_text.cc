@@ -22,8 +22,8 @@
 //   tt.get_num_programs {axis = 0 : i32} : i32    tt.get_num_programs x : i32                  before 3.0
 //   tt.experimental_descriptor_load …             tt.descriptor_load …                         in 3.3
 //
-// An unsigned loop counts like a signed one whose bounds are shifted by the smallest integer m: x <u y exactly when
-// x + m <s y + m, and (x + m) + s = (x + s) + m. So
+// An unsigned loop counts like a signed one whose bounds are shifted by the smallest integer m. The reason: x <u y
+// exactly when x + m <s y + m, and (x + m) + s = (x + s) + m. So
 //
 //   %r = scf.for unsigned %i = %l to %u step %s … : i32 { body }
 //   ->  %m = arith.constant -2147483648 : i32  %l' = arith.addi %l, %m : i32  %u' = arith.addi %u, %m : i32

@@ -7,7 +7,7 @@
 //                    ▲ └ following: polls; the outcome ends it, a free lease puts it back into the queue
 //                    └───┘
 //
-// A follower never takes a lease by itself. The job goes back to the queue and claims when a worker is free for it, so
+// A follower never takes a lease by itself. The job goes back to the queue and claims when a worker is free for it. So
 // each holder of a lease has a worker at work. Every step has a turn number. An answer that comes for an earlier turn
 // is late, and at most gives back the lease that it brought.
 #include "server/cluster/single_flight.h"

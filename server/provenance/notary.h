@@ -67,8 +67,8 @@ class Notary final {
   std::string Sign(Purpose purpose, const cache::Digest& key, absl::string_view payload,
                    std::vector<cache::Digest> sources = {}, absl::string_view scope = {}) const;
 
-  // The signers that must count for what is made from a record to count: the record's and its sources', but this
-  // daemon's own key, which signs it.
+  // The signers that must count for what is made from a record to count. They are the record's and its sources'
+  // signers. This daemon's own key, which signs what is made, is left out.
   std::vector<cache::Digest> SourcesOf(const RecordFacts& facts) const;
 
   // Takes the record apart if it counts for this use; else says why not, and counts it.

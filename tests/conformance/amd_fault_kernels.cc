@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// out[i] = in[i ^ 256] + in[(i ^ 256) + 1024], of 1024 elements: two tiles go from global memory to LDS at once, and
+// out[i] = in[i ^ 256] + in[(i ^ 256) + 1024], of 1024 elements. Two tiles go from global memory to LDS at once, and
 // the first one is read while the second is on its way.
 constexpr char kCopies[] = R"(
 target triple = "amdgcn-amd-amdhsa"
@@ -86,8 +86,8 @@ declare i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8), i32, i32, i32
 declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i32, i32)
 )";
 
-// out[i] = the sum of in over the 32 lanes of the wave, by DPP in rows and permlanex16 between them, in front of and
-// after a split barrier. Through LDS so that every wave has the other one's.
+// out[i] = the sum of in over the 32 lanes of the wave, by DPP in rows and permlanex16 between them. The sums go
+// through LDS, in front of and after a split barrier, so that every wave has the other one's.
 constexpr char kSplit[] = R"(
 target triple = "amdgcn-amd-amdhsa"
 @global_smem = external addrspace(3) global [0 x i8], align 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TTGIR with buffers in shared memory, executed: every shared encoding under loads and stores by every kind of tensor
-// encoding, views, asynchronous copies, accesses by index.
+// TTGIR with buffers in shared memory, executed. Covered: every shared encoding under loads and stores by every kind of
+// tensor encoding, views, asynchronous copies, accesses by index.
 #include <numeric>
 
 #include "absl/strings/str_cat.h"

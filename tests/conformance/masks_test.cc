@@ -137,7 +137,7 @@ TEST_P(MasksOnEveryMachine, BranchesOfLoopsLoadWhereTheyAreTaken) {
   }
 }
 
-// A band along the diagonal of a matrix: two bounds, whose places in a thread's rows differ, and which meet inside a
+// A band along the diagonal of a matrix has two bounds, whose places in a thread's rows differ. They meet inside a
 // group of neighbours where the band is narrow.
 TEST_P(MasksOnEveryMachine, MasksFollowADiagonal) {
   constexpr char kIr[] = R"(module {

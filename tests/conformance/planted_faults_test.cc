@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does the emulator find what it is there for? Each row plants a fault into the LLVM IR that the compiler made of a
-// kernel, as a mistake in a pass or in lowering would. The run must then fail, or give other results than the host.
+// kernel. A mistake in a pass or in lowering would do the same. The run must then fail, or give other results than the
+// host.
 #include "tests/conformance/planted_fault.h"
 
 namespace tritond::conformance {

@@ -4,8 +4,8 @@
 //
 //   attackers KIND HOST:PORT HTTP_PORT FOLDER SECRET REPORT    KIND: texts, calls, connections, all
 //
-// Attacks until SIGTERM, one thread for each attack, then writes REPORT: a line "round NAME COUNT" for each attack, and
-// "succeeded COUNT WHAT" for what came through.
+// Attacks until SIGTERM, one thread for each attack, then writes REPORT. It holds a line "round NAME COUNT" for each
+// attack, and "succeeded COUNT WHAT" for what came through.
 #include <grpcpp/grpcpp.h>
 #include <sched.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ std::atomic<bool> stop{false};
 
 // Shares of one processor's time, of all attacks together and of each. On machines of their own they would take none of
 // the daemon's time. The lowest scheduling class is not enough. A woken thread of the daemon that has had more than its
-// fair part waits for such a thread until the next tick, which may be 4 ms away.
+// fair part waits for such a thread until the next tick. That tick may be 4 ms away.
 constexpr double kShareOfAll = 0.22, kShareOfOne = 0.045;
 
 absl::Duration ProcessorTime(clockid_t of) {

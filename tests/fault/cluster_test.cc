@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three daemons as processes of their own, and an engine of three nodes: identical requests are compiled once in the
+// Three daemons as processes of their own, and an engine of three nodes. Identical requests are compiled once in the
 // whole cluster, whatever happens to a daemon or to the engine.
 #include <gtest/gtest.h>
 #include <signal.h>

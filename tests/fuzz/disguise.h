@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to the text of a kernel that a reader of its keys might overlook: comments, locations and strings that hold
-// brackets, quotes and operations, in places where two lexers might disagree.
+// Changes to the text of a kernel that a reader of its keys might overlook. They are comments, locations and strings
+// that hold brackets, quotes and operations, in places where two lexers might disagree.
 #ifndef TESTS_FUZZ_DISGUISE_H_
 #define TESTS_FUZZ_DISGUISE_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child leaves its last words in memory that it shares with the parent: the input, and where it stood when a signal
-// killed it. A child that hangs is killed by its own timers.
+// The child leaves its last words in memory that it shares with the parent. These are the input, and where it stood
+// when a signal killed it. A child that hangs is killed by its own timers.
 #include "tests/fuzz/watched_process.h"
 
 #include <execinfo.h>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster's start of a training job under simulated time: the daemons' own schedulers, leases and offers of work, an
-// engine in memory, workers that only take time, clients that ask for kernels in their program's order.
+// A cluster's start of a training job under simulated time. It has:
+//
+// - the daemons' own schedulers, leases and offers of work
+// - an engine in memory
+// - workers that only take time
+// - clients that ask for kernels in their program's order
 #ifndef TESTS_LOAD_SIMULATED_CLUSTER_H_
 #define TESTS_LOAD_SIMULATED_CLUSTER_H_
 

@@ -125,8 +125,8 @@ class Operand {
   Symbol k_, pointers_;
 };
 
-// for k = 0 … K step tile_k: acc = a[:, k …] * b[k …, :] + acc, and at times what attention does with such a product:
-// acc2 = a product of it with a third matrix + acc2.
+// for k = 0 … K step tile_k: acc = a[:, k …] * b[k …, :] + acc. At times there is also what attention does with such a
+// product: acc2 = a product of it with a third matrix + acc2.
 class DotLoop {
  public:
   DotLoop(KernelWriter& w, KernelFrame& frame) : w_(w), frame_(frame) {

@@ -14,9 +14,9 @@ namespace tritond::workers {
 // i1 takes a byte, 0 or 1. A value; copy it freely.
 class ElementType final {
  public:
-  // Names as in Triton IR or in Triton's signatures: "i1" … "i64", "u8" … "u64", "f16" or "fp16", "bf16", "f32", "f64",
-  // "fp8e4nv" (f8E4M3FN), "fp8e5" (f8E5M2), "fp8e4b8" (f8E4M3FNUZ), "fp8e5b16" (f8E5M2FNUZ), "fp8e4b15".
-  // InvalidArgument for any other.
+  // Names as in Triton IR or in Triton's signatures: "i1" … "i64", "u8" … "u64", "f16" or "fp16", "bf16", "f32", "f64".
+  // Floats of 8 bits: "fp8e4nv" (f8E4M3FN), "fp8e5" (f8E5M2), "fp8e4b8" (f8E4M3FNUZ), "fp8e5b16" (f8E5M2FNUZ),
+  // "fp8e4b15". InvalidArgument for any other.
   static absl::StatusOr<ElementType> Parse(absl::string_view name);
 
   const char* name() const { return name_; }

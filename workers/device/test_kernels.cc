@@ -269,9 +269,12 @@ void use_stack(Parameters p) {
 
 // ---- of emulated devices: instructions that control flow keeps lanes away from ----
 
-// Four numbers a thread: the first lane's in a branch that lanes 8 to 15 of the warp take (-1 elsewhere), in which turn
-// of a loop the thread leaves whose lanes of one eighth leave together, and the first lane's after them and after a
-// barrier.
+// Four numbers a thread:
+//
+// - the first lane's in a branch that lanes 8 to 15 of the warp take (-1 elsewhere)
+// - the turn in which the thread leaves a loop, whose lanes of one eighth leave together
+// - the first lane's after the branch and the loop
+// - the first lane's after a barrier
 void divergent_lanes(Parameters p) {
   const int32_t id = rt().thread_id(), eighth = id % 32 / 8;
   int32_t in_branch = -1, turn = 0;
@@ -292,7 +295,7 @@ void matrix_of_some_lanes(Parameters) {
   rt().execute(At<106>(), "amdgcn:wmma.f32.16x16x16.f16 gfx1100 8x32 : 16x16 16x16 8x32", in, out);
 }
 
-// Each thread's word of `in` goes to shared memory by an instruction of the wave, and is read after a wait that leaves
+// Each thread's word of `in` goes to shared memory by an instruction of the wave. It is read after a wait that leaves
 // parameter 2 loads in flight.
 void load_to_shared(Parameters p) {
   const int32_t id = rt().thread_id();

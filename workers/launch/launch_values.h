@@ -15,8 +15,8 @@ namespace tritond::workers {
 absl::StatusOr<Argument> ScalarOf(const v1::Scalar& scalar);
 
 // A buffer's bytes as `fill`, its own or its reference's, describes them; without one, poison (0xFF) for outputs and
-// scratch, and else zeros. InvalidArgument: there is no such type, the size is too large, data does not fit, or the
-// fill names the digest of an artifact, which only a daemon has.
+// scratch, and else zeros. InvalidArgument: there is no such type, the size is too large, or data does not fit. Also
+// where the fill names the digest of an artifact, which only a daemon has.
 absl::StatusOr<std::string> ContentsOf(const v1::Buffer& buffer, const v1::Fill& fill);
 
 // Whether kernels are to write it.

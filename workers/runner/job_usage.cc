@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel keeps a peak for the life of a process. Writing 5 into /proc/self/clear_refs sets it back to what is
-// resident now (proc(5)), after which VmHWM in /proc/self/status is the peak since. ru_maxrss stays, so where that file
-// is not to be written it tells of a job's peak only if no earlier job had a higher one.
+// resident now (proc(5)), after which VmHWM in /proc/self/status is the peak since. ru_maxrss stays. So where
+// clear_refs cannot be written, it tells of a job's peak only if no earlier job had a higher one.
 #include "workers/runner/job_usage.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between generations of AMD GPUs, as one table: the "Instruction Set Architecture" manuals of CDNA 2 to 4
-// and RDNA 2 to 4, and LLVM's "User Guide for AMDGPU Backend" (processors, e_flags).
+// What differs between generations of AMD GPUs, as one table. Sources: the "Instruction Set Architecture" manuals of
+// CDNA 2 to 4 and RDNA 2 to 4, and LLVM's "User Guide for AMDGPU Backend" (processors, e_flags).
 #ifndef COMPILER_TARGETS_AMD_ARCHITECTURE_H_
 #define COMPILER_TARGETS_AMD_ARCHITECTURE_H_
 

@@ -83,7 +83,7 @@ void MarkFastDivisions(llvm::Module& module) {
 }
 
 // The instructions for float additions to global memory do nothing on memory of the host that it shares while a kernel
-// runs ("fine-grained"), and round subnormals as they like. The device's own memory is none such.
+// runs ("fine-grained"). The device's own memory is none such. The instructions also round subnormals as they like.
 void AllowFloatAtomics(llvm::Module& module) {
   llvm::MDNode* yes = llvm::MDNode::get(module.getContext(), {});
   for (llvm::Function& function : module) {

@@ -5,9 +5,9 @@
 //   %j = sext i32 %i to i64                    ->    %offset = shl i32 %lane, 2
 //   %q = getelementptr float, ptr %p, i64 %j
 //
-// An extended sum is the sum of what is extended only where it does not overflow: flags say so, or ranges, or bits that
-// both operands cannot have. The range of the offset is that of its terms, from known bits, assumptions and, where the
-// access has a condition, from the bounds in it.
+// An extended sum is the sum of what is extended only where it does not overflow. Flags say so, or ranges, or bits that
+// both operands cannot have. The range of the offset is that of its terms. It comes from known bits, assumptions and,
+// where the access has a condition, from the bounds in it.
 //
 // A loop that moves its pointer on by what all lanes share gets a twin, the base, which it moves on likewise. The
 // offset is that of the pointer at the loop's start.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inline assembly that is known: no text, which only keeps LLVM from looking through a value; instructions that wait or
-// steer the device's scheduling. And one instruction of few that compute a word, whose operands are those of the
-// assembly in their order.
+// Inline assembly that is known:
+//
+// - no text, which only keeps LLVM from looking through a value
+// - instructions that wait or steer the device's scheduling
+// - one instruction of few that compute a word, whose operands are those of the assembly in their order
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/emulated/amdgcn_calls.h"
 #include "llvm/IR/InlineAsm.h"

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is NVIDIA's in a module, step by step: kernels and their attributes, intrinsics, inline PTX, the functions that
-// the CUDA driver offers, and conversions that LLVM leaves undefined where the device clamps.
+// What is NVIDIA's in a module, step by step:
+//
+// - kernels and their attributes
+// - intrinsics
+// - inline PTX
+// - the functions that the CUDA driver offers
+// - conversions that LLVM leaves undefined where the device clamps
 #include <map>
 
 #include "absl/strings/str_cat.h"

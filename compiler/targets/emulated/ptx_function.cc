@@ -5,13 +5,14 @@
 //
 //   call float @tritond.ptx(ptr null, float %x, i1 %p)
 //
-// with a stack slot for each register, a branch around each predicated statement, and for each instruction either a few
-// operations of LLVM's (moves, loads, stores, atomics, branches) or a call of the run-time, which knows it by name:
+// The function has a stack slot for each register and a branch around each predicated statement. Each instruction
+// becomes either a few operations of LLVM's (moves, loads, stores, atomics, branches) or a call of the run-time, which
+// knows it by name:
 //
 //   call void @tritond.execute(ptr %site, ptr @"ptx:ex2/approx/f32 1 1", ptr %in, ptr %out)
 //
-// Registers start with a pattern, as on a GPU with what was in them before: one that is a large number in every type,
-// so that a result which depends on it shows.
+// Registers start with a pattern, as on a GPU with what was in them before. The pattern is a large number in every
+// type, so that a result which depends on it shows.
 #include "compiler/targets/emulated/ptx_function.h"
 
 #include <cstring>
@@ -76,7 +77,7 @@ std::vector<llvm::Type*> ResultTypes(llvm::Type* type) {
   return {type};
 }
 
-// Floats go through functions as their bits: on x86 the third float of a structure is returned in a register of the
+// Floats go through functions as their bits. On x86 the third float of a structure is returned in a register of the
 // 8087, which makes signalling NaNs quiet.
 llvm::Type* AsBits(llvm::Type* type, const llvm::DataLayout& layout) {
   if (auto* fields = llvm::dyn_cast<llvm::StructType>(type)) {

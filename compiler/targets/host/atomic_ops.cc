@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations on global memory. Each is a function of its operation, type and ordering: a branch around the
-// check and LLVM's atomic instruction, which LLVM turns into a loop around a compare-and-swap where x86 has no
-// instruction. Masked-off atomics give zero.
+// check and LLVM's atomic instruction. LLVM turns that instruction into a loop around a compare-and-swap where x86 has
+// no instruction. Masked-off atomics give zero.
 #include "compiler/targets/host/host_ops.h"
 #include "compiler/targets/host/runtime.h"
 #include "compiler/targets/llvm_atomics.h"

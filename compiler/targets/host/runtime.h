@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run-time functions that host code calls, as the module under compilation sees them: declared functions, which
-// BindRuntime (codegen.h) gives bodies that jump through the table which the device provides. The contract with the
-// device, field by field, is documented where the host device is; a test compiles a kernel and runs it there.
+// The run-time functions that host code calls, as the module under compilation sees them: declared functions.
+// BindRuntime (codegen.h) gives them bodies that jump through the table which the device provides. The contract with
+// the device, field by field, is documented where the host device is; a test compiles a kernel and runs it there.
 #ifndef COMPILER_TARGETS_HOST_RUNTIME_H_
 #define COMPILER_TARGETS_HOST_RUNTIME_H_
 

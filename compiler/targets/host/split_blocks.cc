@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM selects and schedules instructions a basic block at a time, and its cost grows with the square of the block: a
-// thread that holds 4,096 elements has all of its straight-line code, a quarter of a million instructions, in one. Cut
-// into pieces, the cost grows with the code:
+// LLVM selects and schedules instructions a basic block at a time, and its cost grows with the square of the block. A
+// thread that holds 4,096 elements has all of its straight-line code, a quarter of a million instructions, in one
+// block. Cut into pieces, the cost grows with the code:
 //
 //   %a = ...                      %a = ...
 //   %b = ...                      br label %piece
@@ -17,7 +17,7 @@ namespace tritond::compiler::host {
 namespace {
 
 // More than a thread with a few elements has in a block. The scheduler compares each instruction with all that are
-// ready, up to 1,000: blocks of 2,000 instructions take five times as long as these, and smaller ones take no less.
+// ready, up to 1,000. Blocks of 2,000 instructions take five times as long as these, and smaller ones take no less.
 constexpr int kMaxBlockInstructions = 500;
 
 // The last stack slot of a block, or null. Slots stay in the first piece: they are the function's frame only as long as

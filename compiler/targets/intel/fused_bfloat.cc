@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fused multiply-add of bf16 rounds once. f64 holds the product exactly. The sum, where f64 does not hold it, is
-// rounded to odd, and so is the f32 that it becomes: of an odd last bit, rounding again gives what rounding once would
-// ("round to odd", Boldo and Melquiond, 2008).
+// rounded to odd, and so is the f32 that it becomes. With an odd last bit, rounding again gives what rounding once
+// would ("round to odd", Boldo and Melquiond, 2008).
 //
 //   %r = call bfloat @llvm.fma.bf16(%x, %y, %z)
 //   ->

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of global memory, as words of up to 32 bits or vectors of them; SPIR-V has vectors of two and more.
+// Loads and stores of global memory, as words of up to 32 bits or vectors of them. SPIR-V has vectors of two and more.
 // A predicate is a branch around the access.
 //
 // Cache hints: what streams through ("cs") or is to go first is non-temporal. The others have no counterpart that keeps

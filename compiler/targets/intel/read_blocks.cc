@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of dots that a loop loads come to the registers of the matrix unit straight from memory, where rows lie at
-// equal distances:
+// Operands of dots that a loop loads come to the matrix unit's registers straight from memory, where rows lie at equal
+// distances:
 //
 //   %p = …                                             // %a + i * %k + j, moved by 32 in each iteration
 //   scf.for %i = … iter_args(%q = %p, …) {

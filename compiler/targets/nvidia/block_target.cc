@@ -14,8 +14,8 @@
 //   many warps come and go in large portions: one block less is more than it brings.
 //
 // Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
-// second block may still be worth a try; of all other kernels, as many warps as a multiprocessor holds
-// (second_assembly.cc). Where a limit of registers is given, it says how many there are.
+// second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth
+// one (second_assembly.cc). Where a limit of registers is given, it says how many there are.
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"

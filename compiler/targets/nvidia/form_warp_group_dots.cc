@@ -58,7 +58,7 @@ Value BufferOf(Value operand, unsigned k, Operation* dot) {
 }
 
 // Threads that hold squares of bytes. The lanes of a warp lie so that they read and write different banks. A warp reads
-// 16 bytes of neighbouring groups of four rows, each in another place for the buffer's swizzle, and writes 32 bytes
+// 16 bytes of neighbouring groups of four rows, each in another place for the buffer's swizzle. It writes 32 bytes
 // along K of four rows.
 ttg::BlockedEncodingAttr SquaresOfBytes(mlir::RankedTensorType type, unsigned num_warps, unsigned threads_per_warp) {
   unsigned squares = type.getDimSize(0) / kSide;

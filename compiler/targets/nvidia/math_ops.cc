@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar mathematics. Three kinds: what LLVM itself turns into one instruction, what one approximate instruction does
-// (f32 only, within 2 ulp, as upstream's kernels expect), and calls of libdevice for everything else. The calls of
-// __nv_exp2f, __nv_sqrtf and __nv_rsqrtf become instructions in optimize.cc, which knows how to treat subnormals.
+// Scalar mathematics. Three kinds:
+//
+// - what LLVM itself turns into one instruction
+// - what one approximate instruction does (f32 only, within 2 ulp, as upstream's kernels expect)
+// - calls of libdevice for everything else
+//
+// The calls of __nv_exp2f, __nv_sqrtf and __nv_rsqrtf become instructions in optimize.cc, which knows how to treat
+// subnormals.
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -78,8 +83,8 @@ bool IsNotNegative(mlir::Value value) {
   return call && call.getCallee() == "__nv_exp2f";
 }
 
-// Whether it is a sum of a normal number above zero and of what is not negative, as 1 + e^x of a logistic function is:
-// such a sum is no subnormal number.
+// Whether it is a sum of a normal number above zero and of what is not negative. Such a sum is no subnormal number. An
+// example is 1 + e^x of a logistic function.
 bool IsNormalSum(mlir::Value value) {
   auto sum = value.getDefiningOp<LLVM::FAddOp>();
   auto is_normal = [](mlir::Value term) {

@@ -13,8 +13,8 @@ namespace tritond::compiler {
 bool AccumulatorsOutliveIteration(mlir::Operation* op, mlir::scf::ForOp loop);
 
 // Buffers that `loop` fills from registers in each iteration, for dots that outlive the iteration, take turns with a
-// second one, as far as `free_bytes` of shared memory allow and where that costs no resident blocks. Returns the loop
-// that takes the place of `loop`.
+// second one. They do so as far as `free_bytes` of shared memory allow, and where that costs no resident blocks.
+// Returns the loop that takes the place of `loop`.
 mlir::scf::ForOp MultibufferOperands(mlir::scf::ForOp loop, int64_t& free_bytes, BlockLimits& limits);
 
 }  // namespace tritond::compiler

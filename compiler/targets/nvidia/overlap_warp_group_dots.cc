@@ -26,7 +26,7 @@
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 //
-// The buffers of a dot that outlives its iteration have to outlive it too: they are multibuffers of the pipeline, those
+// The buffers of a dot that outlives its iteration have to outlive it too. They are multibuffers of the pipeline, those
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
 // reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"

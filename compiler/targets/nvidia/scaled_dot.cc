@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lane gives the scales of which row, in the instruction's tile (PTX ISA, "Block scaling for mma.sync"; with
-// g = lane / 4, t = lane % 4, and the first threads selected):
+// Which lane gives the scales of which row, in the instruction's tile (PTX ISA, "Block scaling for mma.sync"). Here
+// g = lane / 4, t = lane % 4, and the first threads are selected:
 //
 //   rows of a       g in the lanes with even t, g + 8 in those with odd t
 //   columns of b    g in all four lanes

@@ -47,8 +47,9 @@ int64_t InstructionK(mlir::Type operand);
 int64_t TensorRows(int64_t rows);
 int64_t TensorColumns(int64_t rows, int64_t columns);
 
-// Whether wgmma can read an operand whose K is dimension `k` of a buffer of this type: nvmma_shared, swizzled, whole,
-// and with K contiguous unless the elements have 16 bits (PTX ISA, "Asynchronous warpgroup level matrix instructions").
+// Whether wgmma can read an operand whose K is dimension `k` of a buffer of this type. The buffer must be nvmma_shared,
+// swizzled, whole, and with K contiguous unless the elements have 16 bits (PTX ISA, "Asynchronous warpgroup level
+// matrix instructions").
 bool IsReadable(ttg::MemDescType type, unsigned k);
 
 }  // namespace tritond::ttng

@@ -313,7 +313,7 @@ TEST(PtxMatrix, MmaMultipliesWithTheScalesOfTheSelectedLanes) {
 }
 
 TEST(PtxMatrix, MmaWithScalesOfFourBits) {
-  // K = 64: two e2m1 a byte, a 1 and b 0.5; four scales of e4m3 a row, 1, 2, 4 and 8, and of a column 1.
+  // K = 64: two e2m1 a byte, a 1 and b 0.5. A row has four scales of e4m3: 1, 2, 4 and 8. Those of a column are 1.
   const auto out = RunWarp(
       "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 "
       "4 4 2 4 1 2 1 2",

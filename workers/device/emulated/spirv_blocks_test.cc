@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A matrix of 16 rows of 128 bytes: the element of row r and column c is 256 r + c, as far as its bits go.
+// A matrix of 16 rows of 128 bytes. The element of row r and column c is 256 r + c, as far as its bits go.
 template <typename Element>
 class Matrix {
  public:
