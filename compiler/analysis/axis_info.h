@@ -45,7 +45,7 @@ struct AxisInfo {
 // The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
 // calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and assumptions at
 // the kernel's start. As upstream does, it trusts that index arithmetic of 32 bits and more does not wrap around, and
-// that divisors are positive. Holds for the module as it was when the analysis was made: values made later are unknown,
+// that divisors are positive. Holds for the module as it was when the analysis was made. Values made later are unknown,
 // and operations must not be erased while it is in use. Const methods may be called from any thread.
 class AxisInfoAnalysis final {
  public:
@@ -55,15 +55,16 @@ class AxisInfoAnalysis final {
   AxisInfo Get(mlir::Value value) const;
 
   // For a pointer or a tensor of pointers; `dim` is below the rank (0 for a scalar).
-  // Elements that one aligned access along `dim` may cover: groups of this many neighbours are neighbours in memory and
-  // the first is aligned to the whole group. A power of two, at most the size of the dimension.
+  // Elements that one aligned access along `dim` may cover. Groups of this many neighbours are neighbours in memory,
+  // and the first is aligned to the whole group. A power of two, at most the size of the dimension.
   int PointerContiguity(mlir::Value ptr, unsigned dim) const;
   // Bytes that divide the address of the first element of each contiguous group along `dim`; at most 2^30.
   int PointerAlignment(mlir::Value ptr, unsigned dim) const;
   // Groups of this many neighbours along `dim` have one value in the mask; at most the size of the dimension.
   int MaskConstancy(mlir::Value mask, unsigned dim) const;
-  // Groups of this many neighbours along `dim` hold in the mask all over, if the first and the last one of them do: an
-  // index that runs on, compared with one bound. At most the size of the dimension; at least MaskConstancy.
+  // Groups of this many neighbours along `dim` hold in the mask all over, if the first and the last one of them do.
+  // That is so for an index that runs on, compared with one bound. At most the size of the dimension; at least
+  // MaskConstancy.
   int MaskSpan(mlir::Value mask, unsigned dim) const;
   // How many times the mask changes at most within a group of `group` neighbours along `dim`, a divisor of MaskSpan.
   int MaskTurns(mlir::Value mask, unsigned dim, int group) const;

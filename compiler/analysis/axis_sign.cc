@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values are never negative. Divisions and remainders with a sign round towards zero: x / 4 is one value over the
-// group 4, 5, 6, 7, but not over -4, -3, -2, -1. Divisors that are no constants are sizes, and taken for positive.
+// Which values are never negative. Divisions and remainders with a sign round towards zero. So x / 4 is one value over
+// the group 4, 5, 6, 7, but not over -4, -3, -2, -1. Divisors that are no constants are sizes, and taken for positive.
 #include "compiler/analysis/axis_transfer.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -8,8 +8,8 @@
 
 namespace tritond::compiler {
 
-// i32 attribute: the byte offset, from the beginning of its function's frame in global scratch, of a
-// ttg.global_scratch_alloc, or of the callee's frame for a tt.call. Absent where nothing is needed.
+// i32 attribute: a byte offset from the beginning of its function's frame in global scratch. A ttg.global_scratch_alloc
+// lies there, or the callee's frame for a tt.call. Absent where nothing is needed.
 inline constexpr llvm::StringLiteral kGlobalScratchOffsetAttr = "ttg.global_scratch_memory_offset";
 // i32 attributes of the module: what one program needs, and its alignment; of a function: its frame. Absent when zero.
 inline constexpr llvm::StringLiteral kGlobalScratchSizeAttr = "ttg.global_scratch_memory_size";

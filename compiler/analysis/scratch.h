@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much shared memory an operation needs for itself, and how its parts lie there: the one place that allocation and
-// lowering both ask.
+// How much shared memory an operation needs for itself, and how its parts lie there. This is the one place that
+// allocation and lowering both ask.
 #ifndef COMPILER_ANALYSIS_SCRATCH_H_
 #define COMPILER_ANALYSIS_SCRATCH_H_
 
@@ -53,9 +53,9 @@ int WarpsAlongAxis(tt::ScanOp op);
 // Whether lowering takes a tt.reduce along `axis` of `layout`. Every basis moves either along the axis alone or not
 // along it at all, and no two of them are copies of one move. The slots of others would mix results.
 bool IsReducible(const LinearLayout& layout, unsigned axis);
-// The same for tt.scan, which needs the bits of the axis index one by one: besides, every basis moves along the axis by
-// a power of two, those of warps by neighbouring ones, and those of lanes by less. ttg-untangle-axis converts other
-// operands.
+// The same for tt.scan, which needs the bits of the axis index one by one. Besides, every basis moves along the axis by
+// a power of two. Those of warps move by neighbouring powers, and those of lanes by less. ttg-untangle-axis converts
+// other operands.
 bool IsScannable(const LinearLayout& layout, unsigned axis);
 
 }  // namespace tritond::compiler

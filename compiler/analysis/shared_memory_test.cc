@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random control flow with buffers and conversions goes through allocation and barriers and is then executed: buffers
-// must keep their content for as long as it is read or copied to, and no two conflicting accesses may lack a barrier
+// Random control flow with buffers and conversions goes through allocation and barriers and is then executed. Buffers
+// must keep their content for as long as it is read or copied to. No two conflicting accesses may lack a barrier
 // between them.
 #include <algorithm>
 #include <random>

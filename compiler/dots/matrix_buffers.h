@@ -7,8 +7,9 @@
 
 namespace tritond::compiler {
 
-// The encoding of a buffer that holds `type` in `order`, fastest dimension first, for an operand of encoding `operand`,
-// whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than a byte.
+// The encoding of a buffer that holds `type` in `order`, fastest dimension first. The buffer is for an operand of
+// encoding `operand`, whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than
+// a byte.
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits. They are swizzled such that neighbouring rows of

@@ -51,9 +51,9 @@ bool AreDeviceLibraries(const json& libraries) {
                      [&](const json& pair) { return pair.is_array() && !pair.empty() && is_known(pair[0]); });
 }
 
-// Whether an option that is not read here is one of Triton's that asks nothing of a compiler: what its frontend or
-// launcher reads, what it names things by, what a compile tells in its metadata (which clients send back as options),
-// what another target has, and switches that are off.
+// Whether an option that is not read here is one of Triton's that asks nothing of a compiler. Such options are what its
+// frontend or launcher reads, what it names things by, and what another target has. So are switches that are off, and
+// what a compile tells in its metadata (which clients send back as options).
 bool AsksForNothing(const std::string& name, const json& value) {
   static const auto* others = new std::set<std::string>{"allowed_dot_input_precisions",
                                                         "arch",

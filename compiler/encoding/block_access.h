@@ -30,9 +30,9 @@ mlir::Value BlockMask(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess&
 // The value that an operand of a type that stays as it is has become.
 inline mlir::Value OnlyPart(mlir::ValueRange parts) { return llvm::getSingleElement(parts); }
 llvm::SmallVector<mlir::Value> OnlyParts(llvm::ArrayRef<mlir::ValueRange> operands);
-// Replaces the values whose types `converter` takes apart by their parts: accesses by `patterns`, and by patterns of
-// its own the operations through which pointers and descriptors pass: scf loops and branches, calls, returns, function
-// signatures, selects. Fails, with a diagnostic, where an operation has no pattern.
+// Replaces the values whose types `converter` takes apart by their parts. `patterns` rewrite the accesses. The
+// function's own patterns rewrite the operations through which pointers and descriptors pass: scf loops and branches,
+// calls, returns, function signatures, selects. Fails, with a diagnostic, where an operation has no pattern.
 mlir::LogicalResult TakeApart(mlir::Operation* root, const mlir::TypeConverter& converter,
                               mlir::RewritePatternSet patterns);
 // Fails, with a diagnostic, if a value whose type satisfies `is_carried` goes through anything but those operations

@@ -71,8 +71,9 @@ TEST_F(Encodings, BlockedOfThirtyTwoByThirtyTwoRepeatsTheTile) {
   }
 }
 
-// The documentation's examples: pairs of 2x2 elements, rows of threads 0 0 1 1 2 2 3 3 ; 32 32 33 33 34 34 35 35, then
-// 4 4 5 5 6 6 7 7 ; 36 … two rows further down, over 16x16; the same four times over 32x32.
+// The documentation's examples: each thread holds 2x2 neighbours. Over 16x16, threads 0 0 1 1 2 2 3 3 ; 32 32 33 33 34
+// 34 35 35 hold the first two rows. Threads 4 4 5 5 6 6 7 7 ; 36 … hold the next two. Over 32x32 the same comes four
+// times.
 TEST_F(Encodings, BlockedHasThePublishedTables) {
   for (int64_t size : {16, 32}) {
     LinearLayout layout = Blocked({2, 2}, {8, 4}, {1, 2}, {1, 0}).ToLinearLayout({size, size});
@@ -91,8 +92,8 @@ TEST_F(Encodings, BlockedHasThePublishedTables) {
   }
 }
 
-// Element i of a tensor belongs to all threads T[(i + k * shape) % shape of T]: with T the 4x4 threads in rows, element
-// (1, 3) of a 2x8 tensor to T[1, 3] and T[3, 3].
+// Element i of a tensor belongs to all threads T[(i + k * shape) % shape of T]. With T the 4x4 threads in rows, element
+// (1, 3) of a 2x8 tensor belongs to T[1, 3] and T[3, 3].
 TEST_F(Encodings, ElementsBelongToTheThreadsOfTheIndexFunction) {
   LinearLayout layout = Blocked({1, 1}, {4, 4}, {1, 1}, {1, 0}).ToLinearLayout({2, 8});
   for (int row = 0; row < 2; ++row)

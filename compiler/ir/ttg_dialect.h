@@ -33,8 +33,8 @@ struct Padding {
 compiler::LinearLayout SingleBlock(unsigned rank);
 
 // What operations on buffers read and write. Global memory is the default resource.
-// Of a read of a buffer that goes on after the operation: shared memory, until an operation that reads the same buffer
-// waits for its end.
+// The resource of a read of a buffer that goes on after the operation. It is shared memory, until an operation that
+// reads the same buffer waits for the read's end.
 struct OngoingReads final : public mlir::SideEffects::Resource::Base<OngoingReads> {
   llvm::StringRef getName() final { return "OngoingReads"; }
 };

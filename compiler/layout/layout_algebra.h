@@ -44,8 +44,9 @@ std::optional<LinearLayout> DivideRight(const LinearLayout& layout, const Linear
 // size. Dimensions not in `sizes` stay.
 LinearLayout EnsureNotLargerThan(const LinearLayout& layout, absl::Span<const DimSize> sizes);
 
-// Fits a tile to a larger tensor: for each output in `sizes`, in that order (the fastest first), that is smaller than
-// its size there, appends bits to `in` (usually "register") that step through the missing copies of the tile.
+// Fits a tile to a larger tensor. Goes through the outputs in `sizes`, in that order (the fastest first). For each one
+// that is smaller than its size there, appends bits to `in` (usually "register") that step through the missing copies
+// of the tile.
 LinearLayout EnsureNotSmallerThan(const LinearLayout& layout, absl::Span<const DimSize> sizes,
                                   absl::string_view in = "register");
 

@@ -44,7 +44,7 @@ using DimNames = absl::Span<const absl::string_view>;
 // Points in order of a layout's dimensions.
 using Coordinates = absl::InlinedVector<int32_t, 4>;
 
-// A linear map over F2 between two spaces of named dimensions, each of a power-of-two size: the image of an input is
+// A linear map over F2 between two spaces of named dimensions, each of a power-of-two size. The image of an input is
 // the XOR of the bases (images of 2^i) of its set bits. Inputs are hardware ("register", "lane", "warp", "block") or
 // memory ("offset"), outputs are the dimensions of a tensor ("dim0", "dim1", ...). A zero basis means that this input
 // bit replicates data. See "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2"
@@ -53,8 +53,8 @@ using Coordinates = absl::InlinedVector<int32_t, 4>;
 // Dimensions are ordered, the first is the least significant one whenever a space is flattened. Both spaces have at
 // most 63 bits, a dimension at most 30.
 //
-// An immutable value: copies share the content, any thread may read. Naming a dimension that the layout lacks, a size
-// that is no power of two and a mismatch of sizes are errors of the caller and CHECK-fail, unless said otherwise.
+// An immutable value: copies share the content, any thread may read. A dimension that the layout lacks, a size that is
+// no power of two and a mismatch of sizes are errors of the caller. They CHECK-fail, unless said otherwise.
 // Only FromBases and InferFromBases take unchecked input. The algebra (compose, invert, ...) is in layout_algebra.h.
 class LinearLayout final {
  public:
@@ -70,8 +70,8 @@ class LinearLayout final {
   static LinearLayout Strided1D(int32_t size, int32_t stride, absl::string_view in, absl::string_view out);
   // i -> 0, where `out` has `out_size` elements.
   static LinearLayout Zeros1D(int32_t size, absl::string_view in, absl::string_view out, int32_t out_size = 1);
-  // The layout with these bases. InvalidArgument, naming the dimension and the bit, when a size is no power of two, a
-  // name repeats, a basis has the wrong number of coordinates or lies outside its output dimension.
+  // The layout with these bases. InvalidArgument, naming the dimension and the bit, when a size is no power of two or a
+  // name repeats. Likewise when a basis has the wrong number of coordinates or lies outside its output dimension.
   static absl::StatusOr<LinearLayout> FromBases(absl::Span<const InDimBases> ins, absl::Span<const DimSize> outs);
   // As FromBases; each output dimension is the smallest power of two that holds all bases.
   static absl::StatusOr<LinearLayout> InferFromBases(absl::Span<const InDimBases> ins, DimNames outs);
@@ -118,16 +118,16 @@ class LinearLayout final {
   bool IsInjective() const { return Rank() == TotalInBits(); }
   bool IsInvertible() const { return IsSurjective() && IsInjective(); }
 
-  // The largest power of two n such that every aligned run of n inputs along `in` (all other inputs fixed) goes to
-  // an aligned run of n consecutive elements of `out`, in order, at one place of the other outputs.
+  // The largest power of two n such that every aligned run of n inputs along `in` (all other inputs fixed) stays a run.
+  // It goes to an aligned run of n consecutive elements of `out`, in order, at one place of the other outputs.
   int32_t NumConsecutive(absl::string_view in, absl::string_view out) const;
-  // For each input dimension, in order, the bits that replicate data: a bit whose image is a combination of the images
-  // of bits before it, so that points with all these bits 0 reach the whole image, each element once.
+  // For each input dimension, in order, the bits that replicate data. The image of such a bit is a combination of the
+  // images of bits before it. So points with all these bits 0 reach the whole image, each element once.
   Coordinates FreeVariableMasks() const;
   // True when the images of `ins` have only zero coordinates in `outs`.
   bool IsZero(DimNames ins, DimNames outs) const;
-  // True when each of `dims` is an input and an output of one size, is mapped to itself by the identity, and neither
-  // reaches nor is reached by any other dimension.
+  // True when each of `dims` is an input and an output of one size, and is mapped to itself by the identity. It must
+  // neither reach any other dimension nor be reached by one.
   bool IsTrivialOver(DimNames dims) const;
 
   // Keeps only these inputs (others are fixed to 0) and outputs (others are dropped), in this layout's order.

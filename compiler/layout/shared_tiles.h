@@ -52,8 +52,8 @@ std::optional<TilePlan> PlanTiles(const LinearLayout& to_offset, int32_t element
 // orders lanes that write to one place.
 bool HoldsCopies(const LinearLayout& to_offset);
 
-// What the accesses of one warp take, in issue slots (a cycle of shared memory is four): cycles by bank conflicts,
-// instructions, and what puts elements narrower than a word into words.
+// What the accesses of one warp take, in issue slots (a cycle of shared memory is four). This counts cycles by bank
+// conflicts, instructions, and what puts elements narrower than a word into words.
 double TileSlots(const TilePlan& plan, int32_t element_bits, const SharedMemoryShape& shape = {});
 double VectorSlots(const LinearLayout& to_offset, int32_t element_bits, int32_t vec,
                    const SharedMemoryShape& shape = {});

@@ -7,9 +7,9 @@
 //     %s = tt.splat %p …                                       %q = getelementptr %p[%index]
 //     %q = tt.addptr %s, %r                                    …
 //
-// Values of tensors never become LLVM aggregates: a map from each SSA value to its per-register values takes their
-// place, which keeps the emitted module small. Blocks are visited so that definitions come before uses; block
-// arguments of tensor type become one argument a register.
+// Values of tensors never become LLVM aggregates. A map from each SSA value to its per-register values takes their
+// place, which keeps the emitted module small. Blocks are visited so that definitions come before uses; block arguments
+// of tensor type become one argument a register.
 #include "compiler/lowering/function_lowering.h"
 
 #include "compiler/analysis/global_scratch.h"

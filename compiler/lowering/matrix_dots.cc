@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tt.dot by the target's matrix instruction. The instruction multiplies a tile of a (m x k) by a tile of b (k x n) and
-// adds it to a tile of c (m x n). Each lane holds a few elements of each tile. The target says which, for lane 0. The
-// layouts of the tensors, which are linear, then say which registers hold them for any tile and every lane:
+// tt.dot by the target's matrix instruction. The instruction multiplies a tile of a (m x k) by a tile of b (k x n). It
+// adds the product to a tile of c (m x n). Each lane holds a few elements of each tile. The target says which, for lane
+// 0. The layouts of the tensors, which are linear, then say which registers hold them for any tile and every lane:
 //
 //   for each k-slice, for each tile (m0, n0) of the result:
 //     c[(m0, n0) + fragment] = instruction(a[(m0, k0) + fragment], b[(k0, n0) + fragment], c[(m0, n0) + fragment])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of global memory.
 //
-// Registers that hold neighbouring elements go together where axis info shows that their addresses are neighbours and
-// aligned, and that one mask covers them: up to 16 bytes an instruction. Threads that hold copies all load, but one
+// Registers that hold neighbouring elements go together, up to 16 bytes an instruction. Axis info must show that their
+// addresses are neighbours and aligned, and that one mask covers them. Threads that hold copies all load, but one
 // stores. What a mask leaves out is zero where the operation names no other value and something may see it.
 //
 // A mask that is an index below a bound seldom cuts through neighbours. Where it might, a branch chooses:
@@ -175,8 +175,8 @@ std::optional<unsigned> RunAlong(const LinearLayout& layout, int first, int last
   return along;
 }
 
-// Whether no bit of a coordinate depends on both registers and threads, so that the order of a thread's elements is
-// that of their registers' coordinates.
+// Whether no bit of a coordinate depends on both registers and threads. The order of a thread's elements is then that
+// of their registers' coordinates.
 bool ThreadsKeepOrder(const LinearLayout& layout, absl::string_view out) {
   int32_t of_registers = 0, of_threads = 0;
   for (const char* in : {"register", "lane", "warp"})

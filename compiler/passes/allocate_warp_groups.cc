@@ -9,7 +9,7 @@
 //     ttg.warp_specialize(%a) attributes {actualRegisters = array<i32: 248, 24, 232>, …,
 //                                         warpGroupStartIds = array<i32: 8, 4>}
 //
-// The warps of partitions follow those of the default region, larger partitions first: so each begins at a multiple of
+// The warps of partitions follow those of the default region, larger partitions first. So each begins at a multiple of
 // its size, or of the warps that the device takes together (`group-warps`). A launch has whole groups.
 //
 // Devices that move registers between warps do so for whole groups. A group has what the partition in it that wants

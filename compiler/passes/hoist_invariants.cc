@@ -7,7 +7,7 @@
 //     use %v                                             %v = tt.load %p, %k : tensor<128x!tt.ptr<f32>>
 //   }                                                    scf.for … { use %v }
 //
-// A loop that runs no iteration must not load: unless its bounds show that it runs, the load gets the loop's own
+// A loop that runs no iteration must not load. Unless its bounds show that it runs, the load gets the loop's own
 // condition as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable
 // = true>` in its llvm.loop_annotation is left alone.
 #include "compiler/passes/passes.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operand of a matrix unit is held by many threads at once. Where it must come through shared memory anyway, this
-// puts it into a buffer laid out for the unit's loads, instead of a conversion that moves each copy by itself:
+// An operand of a matrix unit is held by many threads at once. Where it must come through shared memory anyway, a
+// conversion would move each copy by itself. This puts the operand into a buffer laid out for the unit's loads instead:
 //
 //   %y = ttg.convert_layout %x : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #ttg.dot_op<{…, parent = #mma}>>
 //   ->
 //   %m = ttg.local_alloc %x    : tensor<128x64xf16, #blocked> -> !ttg.memdesc<128x64xf16, #shared>
 //   %y = ttg.local_load %m     : !ttg.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #ttg.dot_op<{…}>>
 //
-// #shared keeps the source's fastest dimension together, in groups of 16 bytes, and swizzles the groups such that eight
+// #shared keeps the source's fastest dimension together, in groups of 16 bytes. It swizzles the groups such that eight
 // neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays.
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves operations so that fewer registers are taken at once. Lowering and the assembler keep much of the order that
-// they find: a tensor takes its registers from where it is made to where it is used last.
+// they find. A tensor takes its registers from where it is made to where it is used last.
 //
 //   %x = arith.sitofp %a : i8 to f16              %s = ttg.local_alloc %v     (%v dies)
 //   %v = tt.load %p                               …

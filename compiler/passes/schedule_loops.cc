@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads the operations of a loop over stages such that each load with a tt.latency is started so many iterations
-// before its first use:
+// Spreads the operations of a loop over stages. Each load with a tt.latency is started so many iterations before its
+// first use:
 //
 //   %p = tt.addptr …                            loop.stage 0, loop.cluster 0
 //   %a = tt.load %p {tt.latency = 2}            loop.stage 0, loop.cluster 0
@@ -10,12 +10,12 @@
 // the largest distance minus its own. What a load needs for its address and mask, in this iteration or from those
 // before, goes to the load's stage. All else to the last one. In an iteration of the new loop later stages come
 // first, as they work on older iterations, but the last comes at the end. The copies of the iteration are then
-// under way while it computes. Loads into registers are made just before the first dot: by then the values of the new
+// under way while it computes. Loads into registers are made just before the first dot. By then the values of the new
 // iteration before have left the registers for shared memory.
 //
 // A dot with loop.late is one stage behind all else, with what scales its accumulators; its load starts one iteration
-// later. In an iteration of the new loop it then comes right after the dots that the next one waits for, and runs
-// beside what threads compute of these:
+// later. In an iteration of the new loop it then comes right after the dots that the next one waits for. It runs beside
+// what threads compute of these:
 //
 //   %s = tt.dot %q, %k                          loop.stage 1, loop.cluster 2
 //   %p = math.exp2 %s                           loop.stage 1, loop.cluster 4

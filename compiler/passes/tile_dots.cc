@@ -12,9 +12,9 @@
 //     scf.yield (tt.dot %u, %v, %sum)
 //   }
 //
-// Otherwise a thread would hold its rows of a and columns of b with all of K in registers, and its code would be
-// one multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps
-// the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
+// Otherwise a thread would hold its rows of a and columns of b with all of K in registers. Its code would be one
+// multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps the
+// loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"

@@ -27,8 +27,9 @@ bool AllEffects(mlir::scf::ForOp loop, llvm::function_ref<bool(Operation*)> hold
   return !result.wasInterrupted();
 }
 
-// Where `op` writes, if that is all that the program sees of it; else null. What nobody looks at tells no program that
-// another one has come to some point: loads may pass such an atomic operation, whatever its memory order.
+// Where `op` writes, if that is all that the program sees of it; else null. A result that nobody looks at tells no
+// program that another one has come to some point. So loads may pass such an atomic operation, whatever its memory
+// order.
 mlir::Value WrittenOnly(Operation* op) {
   if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) return store.getPtr();
   auto atomic = llvm::dyn_cast<tt::AtomicRMWOp>(op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target has two classes: TargetOps, the device's instructions as lowering asks for them, and Target, the way from
-// a parsed module to a binary. docs/extending.md says how to add one: with a copy of this file. Fill in, in this order:
+// A target has two classes. TargetOps is the device's instructions as lowering asks for them. Target is the way from a
+// parsed module to a binary. docs/extending.md says how to add one: with a copy of this file. Fill in, in this order:
 //
 //   1. Info: what everybody else needs to know of the device, with the options that it alone has.
 //   2. Ops, until the lit tests of compiler/lowering pass with --lower-to-llvm=target=NAME. What the device cannot do

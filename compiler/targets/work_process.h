@@ -13,9 +13,10 @@
 
 namespace tritond::compiler {
 
-// A process of its own for one kind of work: a copy of this one, made when the first request comes and kept for those
-// that follow, so that a request costs no fork. For libraries that keep state in the process they run in (options,
-// signal handlers), and for what must be ended at once when its compile is abandoned (CompileChildren).
+// A process of its own for one kind of work: a copy of this one. It is made when the first request comes and kept for
+// those that follow, so that a request costs no fork. It is for libraries that keep state in the process they run in
+// (options, signal handlers). It is also for what must be ended at once when its compile is abandoned
+// (CompileChildren).
 //
 // The process leads a process group: with it ends all that it has started. It ends with this object, and with the
 // thread that made it, however that ends. Used by one thread at a time.

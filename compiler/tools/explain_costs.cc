@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --explain-costs: what a launch of each kernel costs by the model that passes choose encodings by, and how long it
-// takes by the rates of the device:
+// --explain-costs: what a launch of each kernel costs, and how long it takes. The cost is by the model that passes
+// choose encodings by, the time by the rates of the device:
 //
 //   triton-opt softmax.ttgir --explain-costs="grid=4096 arguments=67108864,67108864,4096 registers=48" -o /dev/null
 #include "absl/strings/str_format.h"

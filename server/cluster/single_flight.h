@@ -18,9 +18,9 @@
 
 namespace tritond::server {
 
-// One run per key in a whole cluster. A job runs here under the key's lease, or follows the daemon that has it, until
-// the outcome is there or the lease is free again. When the engine is away, or takes longer than `patience` over an
-// answer, a job runs without a lease. A lost lease costs a second run and nothing else.
+// One run per key in a whole cluster. A job runs here under the key's lease, or follows the daemon that has it. It
+// follows until the outcome is there or the lease is free again. When the engine is away, or takes longer than
+// `patience` over an answer, a job runs without a lease. A lost lease costs a second run and nothing else.
 //
 // Pure logic: time passes in the timers, what blocks runs there too. Thread-safe. The scheduler's calls neither block
 // nor call back; verdicts are given without a lock. Does not own what it is given.

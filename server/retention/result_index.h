@@ -59,8 +59,8 @@ class ResultIndex final {
   Removal Remove(const std::vector<cache::Digest>& keys);
   Removal RemoveAll();
   // Takes out the least valuable results until at most `limit_bytes` are stored. With `spare_latest` those stay whose
-  // callers may be about to fetch what they name: the last one that was asked for with all that came after it, however
-  // large, and of the others that came lately as many as an eighth of the limit holds.
+  // callers may be about to fetch what they name. These are the last one that was asked for with all that came after
+  // it, however large. Of the others that came lately, as many stay as an eighth of the limit holds.
   Removal Shrink(uint64_t limit_bytes, bool spare_latest = false);
 
   // Whether a result names this piece.

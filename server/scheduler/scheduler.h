@@ -39,9 +39,9 @@ struct SchedulerConfig {
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   // A job that is nearly done when its last waiter leaves may go on for this long.
   absl::Duration last_stage_grace = absl::Seconds(2);
-  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, also begins on a second worker if
-  // one can be spared. Another idle one must be left for everything that it could run. The first outcome counts.
-  // InfiniteDuration: never.
+  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, also begins on a second worker. It
+  // does so only if one can be spared. Another idle one must be left for everything that it could run. The first
+  // outcome counts. InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
   double hedge_factor = 3;
 };
@@ -77,8 +77,8 @@ class Scheduler final {
   // without the lock but with the key reserved. An outcome that was stored between the caller's look at the cache and
   // this call is found instead of being computed twice.
   //
-  // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has
-  // not begun, which from then on counts neither what is stored nor what other daemons do. If what runs ends with a
+  // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has not
+  // begun. The latter from then on counts neither what is stored nor what other daemons do. If what runs ends with a
   // stored outcome after all, that is for the others, and the job runs again.
   //
   // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL,
@@ -118,8 +118,8 @@ class Scheduler final {
   // What the peers say; ignored when the job has ended, and when it goes by another number there since.
   void Decide(uint64_t flight, Verdict verdict);
 
-  // The jobs that would begin next if workers came, in that order for each of their needs: the chosen ones of those
-  // that have waited for this long and may be offered. `latest`: when the last of a job's waiters gives up.
+  // The jobs that would begin next if workers came, in that order for each of their needs. They are the chosen ones of
+  // those that have waited for this long and may be offered. `latest`: when the last of a job's waiters gives up.
   struct WaitingJob {
     uint64_t id = 0;  // among the peers
     JobSpec spec;

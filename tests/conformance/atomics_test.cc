@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every atomic operation of every type, ordering and scope, on tensors and on scalars: what it leaves in memory, and
-// the value of before. Each element has a word of its own, so that both are known; memory_test.cc has words that many
-// share.
+// Every atomic operation of every type, ordering and scope, on tensors and on scalars. The tests check what it leaves
+// in memory, and the value of before. Each element has a word of its own, so that both are known; memory_test.cc has
+// words that many share.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -26,9 +26,9 @@ struct Refusal {
 
 struct OpRow {
   std::string op;  // "tt.splat"
-  // Defines %y, a tensor of 128 elements of `type`. There are %x, %f, %i (0 … 127), %from (the addresses of %x), %at
-  // (the addresses of 128 i32 that are zero), their parameters %in, %fin, %mem, and scalars %zero and %one. $I, $F, $B
-  // are the types of tensors of i32, f32, i1.
+  // Defines %y, a tensor of 128 elements of `type`. There are %x, %f, %i (0 … 127), %from (the addresses of %x), and
+  // %at (the addresses of 128 i32 that are zero). There are also their parameters %in, %fin, %mem, and scalars %zero
+  // and %one. $I, $F, $B are the types of tensors of i32, f32, i1.
   std::string body;
   std::string type = "i32";
   // Element i of %y; null when no target has such a kernel.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as LLVM IR, by hand: of warps that hand shared memory to each other, and of lanes that do something together
+// Kernels as LLVM IR, by hand. In some, warps hand shared memory to each other. In others, lanes do something together
 // without the rest of their warp.
 #include "tests/conformance/fault_kernels.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kIterations = 4, kWriters = 64;
 
-// Two warps write to shared memory and two others read it, four times over the same bytes: "full" says that there is
+// Two warps write to shared memory and two others read it, four times over the same bytes. "full" says that there is
 // something to read, "empty" that it may be written over. These are mbarriers, or barriers 1 and 2, at which those who
 // need not wait arrive. Writer t puts in[iteration][t] into word t, reader t adds word 63 - t to its sum.
 constexpr char kHandover[] = R"(

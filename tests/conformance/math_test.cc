@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rest of arith and math: counts of bits, products and sums with their carries, every function of one and two
+// The rest of arith and math: counts of bits, products and sums with their carries. Also every function of one and two
 // floats, in all float types.
 #include <cmath>
 #include <functional>

@@ -117,8 +117,8 @@ struct CorpusKernel {
 };
 CorpusKernel ReadCorpusKernel(const std::string& name);
 
-// Success when all elements agree: bit by bit with a tolerance of 0 (any NaN is as good as another), otherwise within
-// `tolerance` times the larger of 1 and the expected value.
+// Success when all elements agree. With a tolerance of 0 they must agree bit by bit (any NaN is as good as another).
+// Otherwise they must be within `tolerance` times the larger of 1 and the expected value.
 testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance = 0);
 
 // `text` with every "$NAME" replaced by its value; longer names first.

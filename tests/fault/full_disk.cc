@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to preload: while a file FULL lies beside the folder "data" of a daemon, writes into files of that folder
+// A library to preload. While a file FULL lies beside the folder "data" of a daemon, writes into files of that folder
 // fail as on a full disk. Needs no privileges, unlike a file system of its own.
 #include <dlfcn.h>
 #include <errno.h>

@@ -18,8 +18,8 @@ struct FuzzSeed {
   std::string text;
 };
 
-// Kernels of every stage: the examples, the corpus beside the project where there is one, lit tests, random kernels,
-// and what `compiler` makes of some of them.
+// Kernels of every stage: the examples, the corpus beside the project where there is one, lit tests, and random
+// kernels. Also what `compiler` makes of some of them.
 std::vector<FuzzSeed> CollectFuzzSeeds(compiler::Compiler& compiler);
 
 // Requests made of seeds, each by its number. Used by one thread at a time.

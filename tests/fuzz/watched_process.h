@@ -16,8 +16,8 @@ struct Death {
   uint64_t signature = 0;  // of the innermost frames: equal for equal causes, mostly
 };
 
-// In the child: what is being worked on now, and a new term for it: `seconds` of its processor time,
-// or six times that by the clock.
+// In the child: what is being worked on now, and a new term for it. The term is `seconds` of its processor time, or six
+// times that by the clock.
 void Announce(const std::string& input, unsigned seconds);
 // In the child: ends it with a complaint of its own, which becomes Death::how. Complaints that differ in numbers alone
 // have one signature.

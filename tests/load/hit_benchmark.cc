@@ -4,10 +4,10 @@
 //   hit_benchmark [--seconds S] [--check]
 //
 // Starts tritond (the real program, with a fake worker) and a bare server as processes of their own. For each transport
-// and size it prints the latency of one client, median and 99 of 100, and the rate of eight clients, both beside the
-// bare method's, measured in turns. With --check the exit status is 1 when a hit is over budget: over a Unix socket and
-// TCP the median at most 1.25 times the bare method's, and, up to 4 KiB, the rate at least 0.75 times its. The last
-// columns are the processor time that each server takes for a call.
+// and size it prints the latency of one client, median and 99 of 100, and the rate of eight clients. Both stand beside
+// the bare method's, measured in turns. With --check the exit status is 1 when a hit is over budget. Over a Unix socket
+// and TCP the median may be at most 1.25 times the bare method's. Up to 4 KiB, the rate there must also be at least
+// 0.75 times the bare method's. The last columns are the processor time that each server takes for a call.
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <stdlib.h>

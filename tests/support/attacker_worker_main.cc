@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// triton-worker-attacker: the real worker around a compiler that attacks its machine when a compile option says so, as
-// code of a caller could that had taken the compiler over. A worker that is called …-in-namespaces believes that its
-// kernel has no Landlock; …-unconfined, that no namespaces are permitted either.
+// triton-worker-attacker: the real worker around a compiler that attacks its machine when a compile option says so.
+// Code of a caller that had taken the compiler over could do the same. A worker that is called …-in-namespaces believes
+// that its kernel has no Landlock; …-unconfined, that no namespaces are permitted either.
 #include <memory>
 #include <string>
 

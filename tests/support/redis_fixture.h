@@ -31,8 +31,8 @@ class RedisNodes final {
   RedisNodes(const RedisNodes&) = delete;
   RedisNodes& operator=(const RedisNodes&) = delete;
 
-  // Three nodes that tests of this process share, without entries: new ones where a test has sent them a signal or
-  // changed how they are set up. They live until the next call, or the end of the process.
+  // Three nodes that tests of this process share, without entries. They are new ones where a test has sent them a
+  // signal or changed how they are set up. They live until the next call, or the end of the process.
   static RedisNodes& Shared();
 
   bool ok() const { return ok_; }

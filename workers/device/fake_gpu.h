@@ -29,8 +29,8 @@ inline constexpr uint64_t kFillNs = 100000;
 
 enum class Fault { kNone, kIllegalAccess, kLost };
 
-// `parameters`: a letter each, scratch pointers included: p a pointer, b h i l integers of 8 to 64 bits, f and d floats
-// of 32 and 64. Shared memory follows for those that use it.
+// `parameters`: a letter each, scratch pointers included. p is a pointer, b h i l are integers of 8 to 64 bits, f and d
+// are floats of 32 and 64. Shared memory follows for those that use it.
 struct KernelEntry {
   const char* name;
   std::string parameters;

@@ -42,8 +42,8 @@ constexpr int kExitCancelled = 75;
 // For a daemon whose disk stalls. It looks up where it stores, so a worker that compiles meanwhile only adds to its
 // work.
 constexpr absl::Duration kRecallPatience = absl::Seconds(10);
-// A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
-// the daemon's word. An older daemon does not know what it was told.
+// A worker that is told to end while it dials waits so long for the daemon's welcome. One that retires waits so long
+// for the daemon's word. An older daemon does not know what it was told.
 constexpr absl::Duration kDialPatience = absl::Seconds(1);
 constexpr absl::Duration kRetirePatience = absl::Seconds(5);
 

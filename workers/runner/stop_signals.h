@@ -9,16 +9,16 @@
 
 namespace tritond::workers {
 
-// Holds SIGTERM and SIGINT back in this thread, and in all threads and programs that it starts from now on: they reach
-// a StopSignals alone, and an assembler that is told to end together with its worker finishes its work too.
+// Holds SIGTERM and SIGINT back in this thread, and in all threads and programs that it starts from now on. They reach
+// a StopSignals alone, so an assembler that is told to end together with its worker finishes its work too.
 void HoldStopSignals();
 
 // Whether one comes within `patience`; it is taken. For a process that holds them and has no StopSignals now.
 bool AwaitStopSignal(absl::Duration patience);
 
 // Takes the stop signals of a process that holds them, on a thread of its own. The first asks it to end in order, a
-// second ends it at once. What the parent process sends and what others send is counted apart, because a supervisor
-// passes on what its child may have got already (a service manager signals both).
+// second ends it at once. What the parent process sends and what others send is counted apart. The reason is that a
+// supervisor passes on what its child may have got already (a service manager signals both).
 class StopSignals final {
  public:
   // `on_first` runs on the thread of this object, once, while it must not be destroyed by it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which system calls a worker may make: a list of what compilers, their assemblers and gRPC need. A list of what is
-// forbidden would have to know each new way that a kernel brings to open files, change them or reach other processes.
+// Which system calls a worker may make: a list of what compilers, their assemblers and gRPC need. New kernels bring new
+// ways to open files, change them or reach other processes. A list of what is forbidden would have to know each of
+// them.
 #ifndef WORKERS_SANDBOX_SYSTEM_CALLS_H_
 #define WORKERS_SANDBOX_SYSTEM_CALLS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement is a line. It is an instruction where its first word is the name of one: directives begin with a dot,
+// A statement is a line. It is an instruction where its first word is the name of one. Directives begin with a dot,
 // labels end with a colon, assignments have an equals sign. Names are taken by how they begin. Operands are made of few
 // characters, so that nothing else begins in the middle of a line.
 #include "compiler/targets/amd/inline_assembly.h"

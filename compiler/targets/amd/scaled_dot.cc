@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of 8 bits and bytes of two e2m1 each have runs of 16 bytes along K in a lane (CDNA4 ISA, "MFMA with Block
-// Exponent Scaling"). Lanes along K are as many as groups along K in a tile: each gives the scale of its group. So the
-// scales of a lie as an operand would that has an element for each group, and a kWidth of 1:
+// Operands of 8 bits and bytes of two e2m1 each have runs of 16 bytes along K in a lane. See CDNA4 ISA, "MFMA with
+// Block Exponent Scaling". Lanes along K are as many as groups along K in a tile: each gives the scale of its group. So
+// the scales of a lie as an operand would that has an element for each group, and a kWidth of 1:
 //
 //   %x = ttg.convert_layout %a       : … -> tensor<MxKxf8E4M3FN, #dot_op<0, #mfma, kWidth = 16>>
 //   %s = ttg.convert_layout %a_scale : … -> tensor<MxGxi8, #linear of #dot_op<0, #mfma, kWidth = 1>>

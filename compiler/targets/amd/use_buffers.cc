@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to global memory by a buffer's descriptor, which lies in scalar registers, and an offset of 32 bits, where a
-// pointer is such a sum (split_pointer.h, small_buffers.h). A lane needs one register for the address then, and two
-// for a pointer. The hardware leaves out what is beyond the buffer's end. So lanes that a mask leaves out need neither
-// a branch nor another place to read zeros from:
+// Accesses to global memory by a buffer's descriptor, which lies in scalar registers, and an offset of 32 bits. The
+// pointer must be such a sum (split_pointer.h, small_buffers.h). A lane needs one register for the address then, and
+// two for a pointer. The hardware leaves out what is beyond the buffer's end. So lanes that a mask leaves out need
+// neither a branch nor another place to read zeros from:
 //
 //   %v = masked.load(%q, splat %c, zeros)    ->    %r = make.buffer.rsrc(%base, 0, 2^31 - 1, …)
 //                                                  %o = select %c, %offset, 2^31
@@ -11,10 +11,10 @@
 // Offsets are below 2^31 wherever a lane takes part, so nothing else is left out. What all lanes read from one place
 // stays as it is: scalar loads are cheaper.
 //
-// Atomic operations do so too (buffer_atomics.h). Those that order nothing else need no branch either: where it holds
-// nothing but such operations and what computes their operands, that moves in front of it. Those with fences keep it,
-// so that waves without lanes that take part do not run the fences. Without a branch to save, a descriptor for atomic
-// operations alone would cost more instructions than it saves: they use those that other accesses have.
+// Atomic operations do so too (buffer_atomics.h). Those that order nothing else need no branch either. Where a branch
+// holds nothing but such operations and what computes their operands, these move in front of it. Those with fences keep
+// the branch, so that waves without lanes that take part do not run the fences. Without a branch to save, a descriptor
+// for atomic operations alone would cost more instructions than it saves: they use those that other accesses have.
 #include "compiler/targets/amd/buffer_atomics.h"
 #include "compiler/targets/amd/codegen.h"
 #include "compiler/targets/amd/masked_accesses.h"

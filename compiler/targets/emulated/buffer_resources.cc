@@ -5,7 +5,8 @@
 //   %r.wide = … i128: bits 0 to 47 the base, 48 to 63 the stride, 64 to 95 the bytes in range, then flags
 //   %s.wide = phi i128 [ %r.wide, … ], …
 //
-// Long ones, of gfx1250: bits 0 to 56 the base, 57 to 101 the bytes in range, 108 to 121 the stride, 124 to 127 flags.
+// Long ones, of gfx1250, hold the base in bits 0 to 56 and the bytes in range in bits 57 to 101. They hold the stride
+// in bits 108 to 121 and flags in bits 124 to 127.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/emulated/amdgcn_calls.h"
 #include "llvm/IR/Constants.h"

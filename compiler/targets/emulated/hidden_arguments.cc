@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch passes beside the kernel's own arguments (LLVM, "User Guide for AMDGPU Backend", code object version 5,
-// and the HSA dispatch packet), for a grid that is whole programs of one dimension of threads. Fields that are not
-// written here are zero.
+// What a launch passes beside the kernel's own arguments, for a grid that is whole programs of one dimension of
+// threads. That is the hidden arguments (LLVM, "User Guide for AMDGPU Backend", code object version 5) and the HSA
+// dispatch packet. Fields that are not written here are zero.
 //
 //   hidden arguments   block_count x, y, z: u32 at 0; group_size x, y, z: u16 at 12; grid_dims: u16 at 64
 //   dispatch packet    workgroup_size x, y, z: u16 at 4; grid_size x, y, z: u32 at 12, in threads

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU an integer division by zero has some result; on x86 it is a signal, as is the smallest number divided by
-// -1. Threads divide what they loaded nothing into, and drop the result, so neither may stop the program:
+// On a GPU an integer division by zero has some result. On x86 it is a signal, as is the smallest number divided by -1.
+// Threads divide what they loaded nothing into, and drop the result, so neither may stop the program:
 //
 //   %q = sdiv i32 %x, %y
 //

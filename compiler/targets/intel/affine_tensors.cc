@@ -6,8 +6,8 @@
 //   %t = arith.remsi %s, splat %n             base %m rem %n, stride 1, if %m rem %n + 127 < %n
 //   %u = arith.muli %t, splat %k              base (%m rem %n) %k, stride %k
 //
-// A pointer that the loop carries and moves by the same offset in each iteration is where it began, and so many times
-// the offset away from it.
+// The loop may carry a pointer and move it by the same offset in each iteration. Such a pointer is where it began, plus
+// so many times the offset.
 #include "compiler/targets/intel/affine_tensors.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -22,8 +22,8 @@ inline constexpr char kSharedBytes[] = "tritond.shared_bytes";
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine();
 
 // optimize.cc. Gives functions with the attribute "tritond.kernel" the calling convention, the signature and the launch
-// bounds of a kernel, inlines everything else into them, and runs LLVM's O3. InvalidArgument: no kernel, LLVM IR
-// that SPIR-V cannot express, or f64 where the device has none.
+// bounds of a kernel. Inlines everything else into them, and runs LLVM's O3. InvalidArgument: no kernel, LLVM IR that
+// SPIR-V cannot express, or f64 where the device has none.
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const Device& device,
                             const KernelOptions& options);
 
@@ -54,9 +54,9 @@ absl::StatusOr<std::string> WriteSpirv(llvm::Module& module);
 
 // check_spirv.cc. The name of the first entry point of SPIR-V text; empty when there is none.
 std::string KernelOf(absl::string_view text);
-// Ok when the bytes are a SPIR-V module of the version and for the capabilities that we write, with the entry point
-// `kernel` for sub-groups of the device's size, with no function left open that drivers do not provide, and as
-// CheckValues wants it. Internal with what is wrong.
+// Ok when the bytes are a SPIR-V module of the version and for the capabilities that we write. The module must have the
+// entry point `kernel` for sub-groups of the device's size, and be as CheckValues wants it. It must leave no function
+// open that drivers do not provide. Internal with what is wrong.
 absl::Status CheckSpirv(absl::string_view binary, const Device& device, absl::string_view kernel);
 
 }  // namespace tritond::compiler::intel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that a launcher for Intel GPUs sets: a kernel's own, the scratch pointers, and, where the kernel has
-// shared memory, a pointer to it, for which a launch gives a size instead of a value. bf16 travels as an integer.
+// The parameters that a launcher for Intel GPUs sets: a kernel's own, the scratch pointers, and a pointer to its shared
+// memory. Kernels without shared memory lack the last one. For it a launch gives a size instead of a value. bf16
+// travels as an integer.
 //
 //   @global_smem = external addrspace(3) global [0 x i8]
 //   define void @kernel(ptr addrspace(1) %p, bfloat %x)         uses @global_smem

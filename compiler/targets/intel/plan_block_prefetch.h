@@ -22,8 +22,8 @@ struct BlockPrefetchPlan {
   std::string mangled() const;
 };
 
-// For a tile of so many rows of `row_bytes`, both powers of two: as many blocks as warps, or more if blocks of the
-// largest size do not cover the tile, or fewer if it has too few rows.
+// For a tile of so many rows of `row_bytes`, both powers of two: as many blocks as warps. There are more if blocks of
+// the largest size do not cover the tile, and fewer if it has too few rows.
 BlockPrefetchPlan PlanBlockPrefetch(int64_t rows, int64_t row_bytes, int warps);
 
 // Whether a function that is called so, as mangled, is one of these.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands are printed by the grammar's letters. What it does not know is printed as the words that it is, each after
-// an exclamation mark, which the language allows in any place: an instruction or an enumerant that is new costs
+// an exclamation mark. The language allows that in any place. So an instruction or an enumerant that is new costs
 // readers a look into the specification, and nothing else.
 //
 //   OpCapability Kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of narrow numbers to floats by "prmt" (PTX ISA, "Data Movement and Conversion Instructions: prmt"), which
-// picks four of eight bytes, each by four bits of a word. "cvt" does a quarter as many numbers in a cycle.
+// Conversions of narrow numbers to floats by "prmt", which picks four of eight bytes, each by four bits of a word. See
+// PTX ISA, "Data Movement and Conversion Instructions: prmt". "cvt" does a quarter as many numbers in a cycle.
 //
 // Codes of fp4 are such choices themselves: one prmt finds bytes of four of the eight magnitudes.
 //

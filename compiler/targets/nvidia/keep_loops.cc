@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps ptxas from unrolling loops of wgmma. Where it knows the number of iterations and unrolls them all, it may leave
-// out the last product of accumulators that threads change in between (seen in 12.8 and 13.0):
+// Keeps ptxas from unrolling loops of wgmma. Where it knows the number of iterations, it may unroll them all. It may
+// then leave out the last product of accumulators that threads change in between (seen in 12.8 and 13.0):
 //
 //   for i = 0, 1: { wgmma d += a b;  d = d * s }   ->   wgmma d += a b;  d = d * s;  (no second product)
 #include "compiler/targets/nvidia/codegen.h"

@@ -7,13 +7,13 @@
 //   b (8w x 8):  words (t w, g), (t w + 4w, g)
 //   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each
 //
-// Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them:
-// a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is also
-// m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
+// Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them.
+// It is a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is
+// also m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
 // accumulators.
 //
-// With block_scale, rows of a and columns of b have scales. Operands are bytes there: numbers of 8 bits; or two of e2m1
-// each, where both operands are e2m1 and K is 64; or one e2m1 each, in bits 2 to 5, where K is 32.
+// With block_scale, rows of a and columns of b have scales. Operands are bytes there: numbers of 8 bits, or e2m1. A
+// byte of e2m1 holds two where both operands are e2m1 and K is 64. Where K is 32, it holds one, in bits 2 to 5.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"

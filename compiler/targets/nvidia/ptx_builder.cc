@@ -74,7 +74,7 @@ std::string PtxBuilder::AddPredicate(mlir::Value value) { return Add(value, "b")
 
 void PtxBuilder::TieOutput(int index, mlir::Value value) { Add(value, std::to_string(index)); }
 
-// The outputs of several instructions may be written before all inputs are read: LLVM must not give an output the
+// The outputs of several instructions may be written before all inputs are read. So LLVM must not give an output the
 // register of an input whose value ends here. One that is tied to an input holds that one's value.
 std::string PtxBuilder::Constraints(llvm::StringRef text) const {
   if (text.count(';') < 2) return constraints_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets the warp groups of a block run apart. The copies of a pipelined loop go to all warps' buffers, so that each
-// iteration has a barrier of the block, at which all groups start their dots at once: the tensor cores then stand still
-// while all compute. Here the barrier is split: warps arrive early in an iteration at a mbarrier, for the wait
-// at the beginning of the next one:
+// iteration has a barrier of the block. All groups start their dots there at once: the tensor cores then stand still
+// while all compute. Here the barrier is split: warps arrive early in an iteration at a mbarrier, for the wait at the
+// beginning of the next one:
 //
 //                                                      %b = ttg.local_alloc, ttng.init_barrier %b, 8
 //                                                      ttg.async_wait %g0

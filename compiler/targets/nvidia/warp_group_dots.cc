@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps add the product of 64 x k and
-// k x n elements, k being 32 bytes, to 64 x n accumulators in their registers. It finds its operands in shared memory
-// by descriptors (buffer_operand.h). A dot is one statement: the fence that lets wgmma see the registers, all products,
-// and, unless it stays in flight, the wait for them. Nothing can come between, so ptxas may treat the accumulators as
-// any registers. Those of a dot in flight go to the wait, a statement that takes them in and gives them out. Until then
-// they go to nothing but other dots: ptxas has no reason to touch them.
+// wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps multiply 64 x k by k x n
+// elements, k being 32 bytes. They add the product to 64 x n accumulators in their registers. wgmma finds its operands
+// in shared memory by descriptors (buffer_operand.h). A dot is one statement: the fence that lets wgmma see the
+// registers, all products, and, unless it stays in flight, the wait for them. Nothing can come between, so ptxas may
+// treat the accumulators as any registers. Those of a dot in flight go to the wait, a statement that takes them in and
+// gives them out. Until then they go to nothing but other dots: ptxas has no reason to touch them.
 //
 // Accumulators are f32 or i32, one a register, or f16, two neighbours of a row in one.
 #include "compiler/targets/nvidia/warp_group_dots.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers: accesses by a descriptor and an offset, of which those out of range load 0 and store nothing (CDNA3 ISA,
-// "Buffer Addressing", "Range Checking"). Each word of four bytes is in range or not by itself. The scalar offset moves
-// the address and does not count for the range, as LLVM has it. What is in range must lie in a buffer of the launch
-// too. Descriptors with rows, without a data format and, from RDNA on, with another rule for the range are refused.
+// Buffers: accesses by a descriptor and an offset. Those out of range load 0 and store nothing (CDNA3 ISA, "Buffer
+// Addressing", "Range Checking"). Each word of four bytes is in range or not by itself. The scalar offset moves the
+// address and does not count for the range, as LLVM has it. What is in range must lie in a buffer of the launch too.
+// Descriptors with rows, without a data format and, from RDNA on, with another rule for the range are refused.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

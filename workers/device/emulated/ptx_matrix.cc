@@ -8,8 +8,9 @@
 //
 // Products are exact and summed in double, so that the result is rounded once; the device rounds somewhere in between.
 //
-// With block_scale, equal parts of a row of a and of a column of b have a scale each, in neighbouring bytes of a word
-// that one lane gives ("Block scaling for mma.sync"). The instruction names the first byte, and a thread:
+// With block_scale, equal parts of a row of a and of a column of b have a scale each. The scales are in neighbouring
+// bytes of a word that one lane gives ("Block scaling for mma.sync"). The instruction names the first byte, and a
+// thread:
 //
 //   a   row g in lane 4 g + 2 thread, row g + 8 in lane 4 g + 2 thread + 1
 //   b   column g in lane 4 g + thread
