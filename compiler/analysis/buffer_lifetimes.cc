@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffer is looked at in the smallest region that holds its allocation and all its views, one level up when a view
-// enters that region anew with each iteration of a loop. There, each use stands for the whole operation of the region
-// that contains it, which covers inner loops. Among the blocks of the region the buffer lives wherever control has come
-// from the allocation and can still reach a use. The interval spans all these places, whatever the order of blocks in
-// the text.
+// The analysis looks at a buffer in the smallest region that holds its allocation and all its views. When a view enters
+// that region anew with each iteration of a loop, it takes the region one level up. There, each use stands for the
+// whole operation of the region that contains it, which covers inner loops. Among the blocks of the region the buffer
+// lives wherever control has come from the allocation and can still reach a use. The interval spans all these places,
+// whatever the order of blocks in the text.
 #include "compiler/analysis/buffer_lifetimes.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each order places one buffer after another at the lowest offset that is free during its whole life. Which order is
-// best depends on the program: large buffers first avoids holes that nothing large fits, long lives first keeps what
-// stays at the bottom, and by birth is right for stacks. See Gergov, "Algorithms for Compile-Time Memory
+// best depends on the program. Large buffers first avoids holes that nothing large fits. Long lives first keeps what
+// stays at the bottom. The order by birth is right for stacks. See Gergov, "Algorithms for Compile-Time Memory
 // Optimization" (SODA 1999), for bounds.
 #include "compiler/analysis/place_buffers.h"
 

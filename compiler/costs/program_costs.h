@@ -29,9 +29,9 @@ struct ProgramCosts {
 // counts half. A function that it calls counts as one instruction, and so does an operation that is not known.
 ProgramCosts CostsOf(tt::FuncOp function, const TargetInfo& info);
 
-// Gives the scalar arguments of a kernel and its program's indices constant values, as far as they are known, and folds
-// what follows from them: the trip counts of loops above all. `values` has one for each argument; of a pointer it is
-// not looked at. Fails if folding does.
+// Gives the scalar arguments of a kernel and its program's indices constant values, as far as they are known. Then
+// folds what follows from them, above all the trip counts of loops. `values` has one for each argument; of a pointer it
+// is not looked at. Fails if folding does.
 mlir::LogicalResult FixLaunch(tt::FuncOp function, llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> program);
 
 }  // namespace tritond::compiler

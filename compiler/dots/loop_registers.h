@@ -13,13 +13,13 @@ namespace tritond::compiler {
 // For a tensor, or a scalar, which takes one.
 int64_t RegistersOf(mlir::Value value);
 
-// For the dots of a loop at its fullest: the numbers that it carries, operands that it does not change, and of the
-// largest dot its accumulators, unless the loop carries them, and the operands of one step along K.
+// For the dots of a loop at its fullest: the numbers that it carries, and the operands that it does not change. Of the
+// largest dot the operands of one step along K count too, and the accumulators unless the loop carries them.
 int64_t RegistersOfDots(mlir::scf::ForOp loop);
 
-// For all tensors of `block` at its fullest, in the order that it has: results of operations that compute numbers, from
-// there to their last use, and what the block is given. Integers, which are addresses and masks, take none, unless they
-// are a dot's; neither do copies of rows and columns, nor constants.
+// For all tensors of `block` at its fullest, in the order that it has. The results of operations that compute numbers
+// count from there to their last use. What the block is given counts too. Integers, which are addresses and masks, take
+// none, unless they are a dot's; neither do copies of rows and columns, nor constants.
 int64_t PeakRegisters(mlir::Block& block);
 
 }  // namespace tritond::compiler

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compile makes depends on its request alone, whatever the process has compiled before. Real kernels of
-// ../shared/corpus, for all kinds of targets, and requests that fail at each stage, are compiled in random orders by
-// one compiler, with compiles that are cancelled and abandoned in between. Every result is compared with the one of a
-// process that has done nothing else, whose memory, working folder and environment are others.
+// What a compile makes depends on its request alone, whatever the process has compiled before. One compiler compiles
+// real kernels of ../shared/corpus for all kinds of targets, and requests that fail at each stage, in random orders.
+// Compiles that are cancelled and abandoned come in between. Every result is compared with the one of a process that
+// has done nothing else, whose memory, working folder and environment are others.
 //
 //   compiler_driver_determinism_test            # a part of the corpus, a few orders
 //   compiler_driver_determinism_test --whole    # all of it in twenty orders: half an hour

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's parser of text trusts it: wrong texts have made it read memory that it had freed (a value used with another
-// type than it has) and end the process (wrong debug information, upgraded). So texts are parsed and verified in a
-// process of its own, which answers with bitcode, the form in which modules travel well.
+// LLVM's parser of text trusts the text. Wrong texts have made it read memory that it had freed (a value used with
+// another type than it has). Others have made it end the process (wrong debug information, upgraded). So texts are
+// parsed and verified in a process of its own, which answers with bitcode, the form in which modules travel well.
 #include "compiler/driver/parse_llvm.h"
 
 #include "absl/strings/numbers.h"

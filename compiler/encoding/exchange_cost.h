@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs that threads exchange elements, in instructions of one thread: issue slots of a multiprocessor that
-// issues for four warps a cycle. In a cycle shared memory moves one word for each lane of one warp, and one warp
-// shuffles; so either takes four slots.
+// What it costs that threads exchange elements, in instructions of one thread. These are issue slots of a
+// multiprocessor that issues for four warps a cycle. In a cycle shared memory moves one word for each lane of one warp,
+// and one warp shuffles; so either takes four slots.
 #ifndef COMPILER_ENCODING_EXCHANGE_COST_H_
 #define COMPILER_ENCODING_EXCHANGE_COST_H_
 

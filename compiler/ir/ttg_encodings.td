@@ -12,7 +12,7 @@ class TTG_Encoding<string name, string keyword, list<Trait> traits> : AttrDef<TT
   let genVerifyDecl = 1;
 }
 
-// How the blocks of a cluster share a tensor: block -> (dim0, …), counted in the parts of one block; a zero basis means
+// How the blocks of a cluster share a tensor: block -> (dim0, …), counted in the parts of one block. A zero basis means
 // that blocks hold copies. Written `CGALayout = [[0, 1]]`, or CTAsPerCGA, CTASplitNum and CTAOrder up to release 3.6;
 // absent for one block.
 def TTG_Cga : AttrOrTypeParameter<"::tritond::compiler::LinearLayout", "blocks of a cluster">;

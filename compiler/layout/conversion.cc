@@ -2,16 +2,16 @@
 // Finds, for each bit of a destination point, the source bits that hold the same data: X with src ∘ X = dst.
 //
 // Each scope (thread, warp, block, cluster) is tried in turn. Within a scope, the hardware indices outside of it must
-// not change, so a destination bit of such an index maps to the same source bit plus a correction from inside. That is
+// not change. So a destination bit of such an index maps to the same source bit plus a correction from inside. That is
 // possible for every point exactly when it is possible for every bit, since all of it is linear:
 //
 //   scope thread:  X(bit) = same bit + combination of registers
 //   scope warp:    X(bit) = same bit (warp, block) + combination of registers and lanes
 //   ...
 //
-// Replication leaves a choice. A register bit prefers registers to lanes, so that the data stay where they are. A
-// lane bit prefers lanes to registers: whatever is left to registers then is left to them in any solution, and the
-// rank of the map from threads to registers, which counts the selects, is the least possible.
+// Replication leaves a choice. A register bit prefers registers to lanes, so that the data stay where they are. A lane
+// bit prefers lanes to registers: whatever is left to registers then is left to them in any solution. The rank of the
+// map from threads to registers, which counts the selects, is then the least possible.
 
 #include "compiler/layout/conversion.h"
 

@@ -40,9 +40,9 @@ inline LinearLayout RandomLayout(std::mt19937& rng, DimNames ins, DimNames outs,
   return LinearLayout::FromColumns(in_dims, out_dims, columns);
 }
 
-// A surjective layout with these logarithms of sizes: the unit vectors of the outputs in random places, mixed by random
-// row operations when `mixed`, and zero or (when `mixed`) arbitrary bases in the places left. The inputs hold at least
-// as many bits as the outputs.
+// A surjective layout with these logarithms of sizes. The unit vectors of the outputs are in random places, mixed by
+// random row operations when `mixed`. The bases in the places left are zero or (when `mixed`) arbitrary. The inputs
+// hold at least as many bits as the outputs.
 inline LinearLayout RandomSurjective(std::mt19937& rng, LinearLayout::Dims ins, LinearLayout::Dims outs, bool mixed) {
   int in_bits = 0, out_bits = 0;
   for (const LayoutDim& dim : ins) in_bits += dim.bits;

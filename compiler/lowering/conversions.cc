@@ -33,7 +33,7 @@ struct NearestF32 {
   }
 };
 
-// Rounds f64 to f32 so that rounding again to a narrower format gives what rounding once would: inexact results get an
+// Rounds f64 to f32 so that rounding again to a narrower format gives what rounding once would. Inexact results get an
 // odd last bit ("round to odd", Boldo and Melquiond, 2008).
 Value RoundToOdd(Emitter& e, Value x) {
   NearestF32 nearest(e, x);

@@ -18,8 +18,8 @@ using ValueList = llvm::ArrayRef<mlir::Value>;
 
 class LoweringTable;
 
-// One tt.func on its way to an llvm.func. A tensor becomes one LLVM value for each register of its layout (register r
-// of the layout is element r of the list), a scalar one value, a buffer what SharedPlace says, a token nothing.
+// One tt.func on its way to an llvm.func. A tensor becomes one LLVM value for each register of its layout: register r
+// of the layout is element r of the list. A scalar becomes one value, a buffer what SharedPlace says, a token nothing.
 // Operations are lowered in dominance order, each by the function that LoweringTable holds for it.
 //
 // Lives while one function is lowered; used by one thread.

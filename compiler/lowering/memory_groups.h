@@ -17,8 +17,8 @@ struct RegisterGroups {
 // memory. One group of one for a scalar.
 RegisterGroups GroupRegisters(FunctionLowering& f, mlir::Value ptr, mlir::Value mask, mlir::Type element);
 
-// i1: whether `mask`, whose registers are `masks`, is the same for all elements of each group, told by the first and
-// the last one of each (AxisInfoAnalysis::MaskSpan). Null where they do not tell.
+// i1: whether `mask`, whose registers are `masks`, is the same for all elements of each group. The first and the last
+// element of each group tell (AxisInfoAnalysis::MaskSpan). Null where they do not tell.
 mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList masks, const RegisterGroups& groups);
 
 // i1, true in the one thread that acts for an element of `v`: the first of those with copies, thread 0 for a scalar.
@@ -29,8 +29,8 @@ mlir::Value FirstCopyOf(FunctionLowering& f, mlir::Value v);
 // after what every thread of the program wrote, and so is polling.
 bool BeginsWithBarrier(mlir::Operation* op);
 
-// Gives every thread the result of `op`'s atomic operations that the acting thread got: where `acts` that one writes it
-// to the scratch of `op`, in a branch of its own, and all read.
+// Gives every thread the result of `op`'s atomic operations that the acting thread got. Where `acts`, that thread
+// writes it to the scratch of `op`, in a branch of its own. Then all threads read it.
 Values ShareResults(FunctionLowering& f, mlir::Operation* op, mlir::Value acts, const Values& results);
 
 }  // namespace tritond::compiler

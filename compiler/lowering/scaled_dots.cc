@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.dot_scaled by the target's matrix instruction, whose operands have scales. The instruction's tile of a has as many
-// scales in a row as there are groups along K in it, and so has its tile of b in a column. A lane gives one of each.
+// scales in a row as there are groups along K in it. Its tile of b has as many in a column. A lane gives one of each.
 // Lane 0 gives the first; the layouts of the scales put those of the other lanes into the same register:
 //
 //   for each k-slice, for each tile (m0, n0) of the result:

@@ -12,26 +12,26 @@
 // - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
 // feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
 // least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
-// what they load waits in registers, if these are not too many and a thread has them beside those of the dots. Where
-// registers are few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is
-// known how many registers a thread has.
+// what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
+// of the dots. Where registers are few, rows and columns are copied, too. So do copies for whose buffers there is no
+// room, where it is known how many registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
 // loads at once. One that loads as much runs as it is, and waits for memory in each iteration.
 //
-// A dot whose operand threads make of another dot's result gets loop.late where its copies have buffers, for one that
-// runs beside threads: it then runs beside what they make of the next one. The operand waits in registers for that, so
-// not where a thread lacks these, or a multiprocessor would hold fewer blocks.
+// A dot that runs beside threads gets loop.late if threads make its operand of another dot's result and its copies have
+// buffers. It then runs beside what they make of the next one. The operand waits in registers for that, so not where a
+// thread lacks these, or a multiprocessor would hold fewer blocks.
 //
-// Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1, where scalars of the loop
-// alone say what they read and no other read depends on them.
+// Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1 under two conditions. Scalars
+// of the loop alone say what they read, and no other read depends on them.
 //
-// A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
-// iteration begins. That one is given up first where they do not all fit into shared memory, beside what the loop
-// itself needs there, or where a multiprocessor holds fewer blocks for it. Then the loop gets fewer stages. Of a
-// persistent kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over
-// tiles. Loads that could overtake the write of what they read stay where they are.
+// A load of latency n needs n + 1 buffers. It needs one more (loop.read_on) if a dot reads it that may run on while the
+// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. It is also given up
+// first where the buffers do not all fit into shared memory, beside what the loop itself needs there. Then the loop
+// gets fewer stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
+// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/late_dots.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each access to global memory an encoding under which neighbouring threads touch neighbouring addresses, and a
-// thread as many bytes at once as pointers and masks allow, up to 16.
+// Gives each access to global memory an encoding under which neighbouring threads touch neighbouring addresses. A
+// thread touches as many bytes at once as pointers and masks allow, up to 16.
 //
 //   %v = tt.load %p : tensor<1024x!tt.ptr<f16>, #blocked>          // one element a thread and instruction
 // becomes

@@ -13,8 +13,8 @@
 //
 // Two carried values are equal if they start equal and, supposing that they are equal, become equal. The supposition
 // may rest on others, of the same loop, of an outer or of an inner one. All of them hold together or fall together. So
-// the search below supposes each pair it meets for the first time, and takes back what it has supposed since if it
-// finds a difference. A difference found under suppositions is one without them, too: it is remembered.
+// the search below supposes each pair it meets for the first time. If it finds a difference, it takes back what it has
+// supposed since. A difference found under suppositions is one without them, too: it is remembered.
 //
 // Operations are equal that are of one kind and have no effects, with equal operands. So are two results of one loop or
 // branch that is passed equal values for them. The search for one pair is bounded.

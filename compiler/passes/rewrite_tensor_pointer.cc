@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces block pointers (tt.make_tensor_ptr, tt.advance; Triton up to 3.7) by what they are made of: the base, and
-// for each dimension the size, stride and offset as i64. Where one is accessed, these become a tensor of pointers and,
-// for the dimensions in `boundaryCheck`, a mask:
+// Replaces block pointers (tt.make_tensor_ptr, tt.advance; Triton up to 3.7) by what they are made of. These are the
+// base, and for each dimension the size, stride and offset as i64. Where one is accessed, its parts become a tensor of
+// pointers and, for the dimensions in `boundaryCheck`, a mask:
 //
 //   %p = tt.make_tensor_ptr %base, [%m], [%s], [%o] {order = array<i32: 0>} : <tensor<128xf32>>
 //   %q = tt.advance %p, [%d] : <tensor<128xf32>>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix operand that a loop does not change is read from its buffer once, before the loop, and stays in registers
-// all the while. Where the loop needs more registers than a thread has, it is read again in each iteration, which costs
-// less than registers that go to memory and back:
+// A matrix operand that a loop does not change is read from its buffer once, before the loop. It stays in registers all
+// the while. Where the loop needs more registers than a thread has, it is read again in each iteration. This costs less
+// than registers that go to memory and back:
 //
 //   %x = ttg.local_load %m : … -> tensor<128x64xf16, #ttg.dot_op<…>>
 //   scf.for … {

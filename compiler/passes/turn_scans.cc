@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scan along the lanes of a warp takes a shuffle for each doubling of the distance, of every register that holds
-// another row. A thread that holds neighbours of the axis itself takes none. So where a warp has many rows in
-// registers, its lanes hand them out: bits of the lane that move along the axis change places with bits of the register
-// that do not. The data stay in their warp, and go through shared memory once there and once back:
+// A scan along the lanes of a warp takes a shuffle for each doubling of the distance. Each register that holds another
+// row takes shuffles of its own. A thread that holds neighbours of the axis itself takes none. So where a warp has many
+// rows in registers, its lanes hand them out. Bits of the lane that move along the axis change places with bits of the
+// register that do not. The data stay in their warp, and go through shared memory once there and once back:
 //
 //   #a: registers hold 8 rows, lanes 32 positions of the axis
 //   #b: registers hold 8 positions, lanes the others, for 8 rows
@@ -32,8 +32,8 @@ using mlir::Value;
 
 RankedTensorType TypeOf(tt::ScanOp scan) { return llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()); }
 
-// Columns of a layout that may change places: of lanes along the axis, the nearest neighbours first, and of registers
-// off it, the farthest first, so that accesses of neighbours stay wide.
+// Columns of a layout that may change places: of lanes along the axis, and of registers off it. The lanes begin with
+// the nearest neighbours. The registers begin with the farthest ones, so that accesses of neighbours stay wide.
 struct Exchangeable {
   llvm::SmallVector<int> lanes, registers;
 };

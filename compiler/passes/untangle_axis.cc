@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and scans are lowered for encodings that tell the axis from the other dimensions, and scans for those
-// whose bits of the axis index come in an order that they can follow (IsReducible, IsScannable). Encodings that
-// reshapes or hand-written IR bring may be neither: bits of two dimensions in one lane bit, warps on both sides of the
-// lanes. Such an operation gets operands in the default encoding with the axis in front, and its results are converted
-// back:
+// Reductions and scans are lowered for encodings that tell the axis from the other dimensions (IsReducible). For scans,
+// the bits of the axis index must also come in an order that they can follow (IsScannable). Encodings that reshapes or
+// hand-written IR bring may be neither: bits of two dimensions in one lane bit, warps on both sides of the lanes. Such
+// an operation gets operands in the default encoding with the axis in front, and its results are converted back:
 //
 //   %y = "tt.scan"(%x) <{axis = 0 …}> … : tensor<256xf32, #tangled>
 //   ->

@@ -11,10 +11,10 @@ namespace tritond::compiler {
 // made earlier.
 bool OnlyReads(mlir::scf::ForOp loop);
 
-// Whether a pipeline may start `load` in an earlier iteration: beside reading, the loop only stores, or updates memory
-// by atomic operations whose results nothing uses, and all these go by other pointer arguments of the kernel than the
-// load. Two arguments count as different memory, as for Triton's
-// own pipeliner, which starts any load before any store.
+// Whether a pipeline may start `load` in an earlier iteration. Beside reading, the loop must only store, or update
+// memory by atomic operations whose results nothing uses. All these must go by other pointer arguments of the kernel
+// than the load. Two arguments count as different memory, as for Triton's own pipeliner, which starts any load before
+// any store.
 bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop);
 
 }  // namespace tritond::compiler

@@ -18,20 +18,23 @@ struct MultibufferSlot {
 };
 std::optional<MultibufferSlot> SlotOf(mlir::Value value, mlir::scf::ForOp loop, int64_t size);
 
-// Whether the first iteration's and, at the end of each iteration, the next iteration's value of `buffer`, a view made
-// in the body of `loop`, can be had within its memory, even where there is no such iteration. It is
-// made by views of a buffer from outside, the indices in rows of buffers are constants, slots of a multibuffer, or the
-// counter of a loop with constant bounds.
+// Whether the values that `buffer`, a view made in the body of `loop`, has in other iterations can be had within its
+// memory. These are its value in the first iteration and, at the end of each iteration, its value in the next one. That
+// must hold even where there is no such iteration. It holds if views of a buffer from outside make `buffer`, and the
+// indices in rows of buffers are of three kinds. Such an index is a constant, a slot of a multibuffer, or the counter
+// of a loop with constant bounds.
 bool CanRotate(mlir::Value buffer, mlir::scf::ForOp loop);
 
-// Such a view, or a token that the wait below takes, in the first iteration, made before `loop`, and in the iteration
-// after the one in whose end `b` stands. Where there is no next iteration, some buffer of the row.
+// Such a view, or a token that the wait below takes, in another iteration. InFirstIteration gives that of the first
+// iteration, made before `loop`. InNextIteration gives that of the iteration after the one in whose end `b` stands.
+// Where there is no next iteration, it is some buffer of the row.
 mlir::Value InFirstIteration(mlir::OpBuilder& b, mlir::Value value, mlir::scf::ForOp loop);
 mlir::Value InNextIteration(mlir::OpBuilder& b, mlir::Value value, mlir::scf::ForOp loop);
 
-// The only asynchronous wait in the body of `loop`, null if there is none, where everything in the loop allows that
-// loads of `buffers`, views as above, move from any place of an iteration to the end of the iteration before, after
-// that wait, which moves with them. Failure where it does not, or where that is not certain.
+// The only asynchronous wait in the body of `loop`, null if there is none. Everything in the loop must allow that loads
+// of `buffers`, views as above, move to the end of the iteration before. They move there from any place of an
+// iteration, and follow that wait, which moves with them. Failure where the loop does not allow that, or where that is
+// not certain.
 mlir::FailureOr<ttg::AsyncWaitOp> FindRotatedWait(mlir::scf::ForOp loop, llvm::ArrayRef<mlir::Value> buffers);
 
 }  // namespace tritond::compiler

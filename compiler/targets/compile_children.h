@@ -13,9 +13,9 @@
 
 namespace tritond::compiler {
 
-// The child process that works for the compile under way: it can be ended at once when nobody wants the compile any
-// more, and its use of the machine counts as the compile's. One object for the process, which runs one compile at a
-// time and whose children are its own. Thread-safe.
+// The child process that works for the compile under way. It can be ended at once when nobody wants the compile any
+// more. Its use of the machine counts as the compile's. One object for the process, which runs one compile at a time
+// and whose children are its own. Thread-safe.
 class CompileChildren final {
  public:
   struct Usage {
@@ -36,8 +36,8 @@ class CompileChildren final {
   void AddUsage(const Usage& usage);
   Usage usage() const;
 
-  // `child` works from here to the end of this object's life, which must come before the child is reaped: only then is
-  // its number surely its own. Negative: with its process group.
+  // `child` works from here to the end of this object's life. That end must come before the child is reaped: only then
+  // its number is surely its own. Negative: with its process group.
   class Working final {
    public:
     explicit Working(pid_t child);

@@ -4,7 +4,7 @@
 //
 // The process is forked from the one thread that asks, so `work` must not need the other threads. It closes every
 // descriptor but its pipes and the standard ones. When the thread that made it is gone it gets SIGTERM, whose handler
-// kills the group: so nothing is left of a worker that was killed while an assembler ran, whatever that had started.
+// kills the group. So nothing is left of a worker that was killed while an assembler ran, whatever that had started.
 #include "compiler/targets/work_process.h"
 
 #include <fcntl.h>

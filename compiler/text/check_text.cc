@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MLIR's parser takes values that are defined further down in the text, and keeps a stand-in until it gets there. When
-// that is inside a region of the operation that names the value, or when parsing fails before, it goes on with memory
-// that it has freed. A printer writes definitions first, so such texts are refused.
+// MLIR's parser takes values that are defined further down in the text, and keeps a stand-in until it gets there. That
+// may be inside a region of the operation that names the value, or parsing may fail before. In both cases the parser
+// goes on with memory that it has freed. A printer writes definitions first, so such texts are refused.
 //
 // Names are told apart without parsing. One is a definition if it, or the list that it begins a statement with, stands
-// before `=`, also with parentheses around it, or if it stands before `:` inside parentheses: block and function
-// arguments. In doubt it is one; a use
-// that is taken for a definition is left to the parser.
+// before `=`, also with parentheses around it. One that stands before `:` inside parentheses is a definition, too:
+// block and function arguments. In doubt a name is one; a use that is taken for a definition is left to the parser.
 #include "compiler/text/check_text.h"
 
 #include <algorithm>

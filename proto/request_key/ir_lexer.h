@@ -34,7 +34,7 @@ struct IrToken {
 // go on with a longer token (a float, say), this one may give several that touch.
 //
 // Not every text has tokens. It refuses characters that MLIR has no token for, and strings that do not end or have an
-// escape that MLIR does not know. It also refuses comments inside the brackets of a dialect's type or attribute: MLIR
+// escape that MLIR does not know. It also refuses comments inside the brackets of a dialect's type or attribute. MLIR
 // takes their brackets for code at first and for a comment later.
 //
 // Copy it to look ahead. The text must outlive it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round after the other offers what waits and takes what idle workers could run, so a daemon has at most one call
+// One round after the other offers what waits and takes what idle workers could run. So a daemon has at most one call
 // to the engine under way for this. The streams of one compiler lie in one hash slot and are read with one call.
 #include "server/cluster/work_sharing.h"
 

@@ -30,8 +30,8 @@ absl::StatusOr<std::vector<proto::PreparedRequest>> PrepareCandidates(v1::Autotu
                                                                       const std::string& target,
                                                                       const AdmissionLimits& limits);
 
-// SHA-256 over what decides who wins: the candidates' keys, names and grids, the launch, the cache policy of the
-// timing, and the device's model and driver. `keys`: of the candidates.
+// SHA-256 over what decides which candidate wins. That is the candidates' keys, names and grids, the launch, the cache
+// policy of the timing, and the device's model and driver. `keys`: of the candidates.
 std::string TuningKey(const v1::AutotuneRequest& request, const std::vector<std::string>& keys,
                       const v1::Hello::Device& device);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its gradients: dots that feed dots, some of which are issued an iteration late or ahead of others, and
-// rows that are copied ahead. The results are those of the loop as it was written, for every number of iterations.
+// Attention and its gradients: dots that feed dots, and rows that are copied ahead. Some of the dots are issued an
+// iteration late or ahead of others. The results are those of the loop as it was written, for every number of
+// iterations.
 #include <algorithm>
 #include <cmath>
 

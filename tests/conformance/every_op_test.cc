@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One small kernel for each operation of every dialect that kernels may use, executed on every device. For targets
-// whose devices are elsewhere it is compiled. An operation without a row fails the test, so that none is added, by us
-// or by a newer MLIR, without a decision what becomes of it. What an operation computes in depth is the family tests'
-// matter.
+// whose devices are elsewhere it is compiled. An operation without a row fails the test. So none is added, by us or by
+// a newer MLIR, without a decision what becomes of it. What an operation computes in depth is the family tests' matter.
 //
 // TRITOND_CONFORMANCE_TABLE=FILE appends the table of docs/targets.md to FILE.
 #include "tests/conformance/every_op.h"

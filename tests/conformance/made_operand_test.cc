@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products in a loop whose second operand threads make of what was copied: bytes that are turned, integers that become
-// floats, 4-bit floats that are scaled. Tiles are large enough for products that go on beside the threads.
+// Products in a loop whose second operand threads make of what was copied. Bytes are turned, integers become floats,
+// 4-bit floats are scaled. Tiles are large enough for products that go on beside the threads.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kTile = 64, kGroups = 2;
 
-// out = sum over iterations of tiles of a (64 x 64, $A) and of what is made of tiles of b ($ROWS x 64, $B, element (k,
-// n) at k * $ALONG_K + n * $ALONG_N) and s (64 x 2).
+// out = sum over iterations of the products of tiles of a and of what is made of tiles of b and s. Tiles of a are 64 x
+// 64, $A, and those of s are 64 x 2. Tiles of b are $ROWS x 64, $B, with element (k, n) at k * $ALONG_K + n * $ALONG_N.
 constexpr char kProduct[] = R"(
 module {
   tt.func public @kernel(%a: !tt.ptr<$A> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$B> {tt.divisibility = 16 : i32}, %s: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$C> {tt.divisibility = 16 : i32}, %iterations: i32) {

@@ -77,7 +77,7 @@ constexpr char kIterations[] = R"(
     tt.return
   })";
 
-// out[i] = the sum of in[128 * iteration + i] over eight iterations: a producer of one warp fills a multibuffer of two
+// out[i] = the sum of in[128 * iteration + i] over eight iterations. A producer of one warp fills a multibuffer of two
 // buffers, the default region adds what is there. "full" and "empty" are mbarriers. $PRODUCE puts %q into %view and
 // arrives at %full.
 constexpr char kMultibuffer[] = R"(
@@ -160,8 +160,8 @@ constexpr char kProduceByCopies[] = R"(
         %token = ttg.async_copy_global_to_local %q, %view : tensor<128x!tt.ptr<i32>, #one> -> <128xi32, #flat, #smem, mutable>
         ttng.async_copy_mbarrier_arrive %full {noIncrement} : !ttg.memdesc<1xi64, #flat, #smem, mutable>)";
 
-// The products of a (64 x 64) and b (64 x 64), one after the other in %in, and of the next two, added: a producer of
-// four warps hands tiles to a consumer of four, whose wgmma reads them.
+// The product of a (64 x 64) and b (64 x 64), one after the other in %in, and that of the next two, added. A producer
+// of four warps hands tiles to a consumer of four, whose wgmma reads them.
 constexpr char kProducts[] = R"(
   tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
     %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #tile, #smem, mutable>
@@ -296,7 +296,7 @@ constexpr char kTiles[] = R"(
     tt.return
   })";
 
-// Parts of 64 x 64 elements of %in, transposed by warps of their own at the same time: the default region takes the
+// Parts of 64 x 64 elements of %in, transposed by warps of their own at the same time. The default region takes the
 // first, partitions the others. The second half of the kernel does it once more with the parts in the other order, if
 // its first element is odd.
 constexpr char kTransposes[] = R"(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp-specialised kernels: on the emulated GPU always, on GPUs that have their instructions, and on the host where
-// they have none of a GPU.
+// Warp-specialised kernels. They always run on the emulated GPU, and on GPUs that have their instructions. They run on
+// the host where they have none of a GPU.
 #include "absl/strings/match.h"
 #include "tests/conformance/fault_kernels.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort and topk as Triton's frontend spells them: a bitonic network over a hypercube of sides of two, in which each
-// step swaps neighbours along one side, that the xor of both finds. Topk drops the worse half by a reduction.
+// sort and topk as Triton's frontend spells them: a bitonic network over a hypercube of sides of two. Each step swaps
+// neighbours along one side, which the xor of both finds. Topk drops the worse half by a reduction.
 #include <algorithm>
 #include <array>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large kernels from more callers than there is room for, many of them for the same kernel, and submitted jobs by the
-// dozen, while nothing gets done. The daemon's memory stays within its budget, and all that it took ends well.
+// Large kernels from more callers than there is room for, many of them for the same kernel, while nothing gets done.
+// Meanwhile jobs are submitted by the dozen. The daemon's memory stays within its budget, and all that it took ends
+// well.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service does with the bytes of callers, of disks and of other machines costs it no more than in proportion
-// to their size. Each parser and codec has families of inputs of growing size that are the worst for it. One of twice
-// the size may cost 2.3 times as much. Add a row for each new parser, and a family for each way to make one slow.
+// The service handles the bytes of callers, of disks and of other machines. This costs it no more than in proportion to
+// their size. Each parser and codec has families of inputs of growing size that are the worst for it. One of twice the
+// size may cost 2.3 times as much. Add a row for each new parser, and a family for each way to make one slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>

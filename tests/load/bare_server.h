@@ -13,9 +13,9 @@ struct BareServer {
   std::string certificate, key, client_ca;  // PEM
 };
 
-// Serves CompileService.Lookup as a bare gRPC method: the answer is a constant that has the fields of a real one, so
-// that the client's share of the work is the same, with a binary of `sizes[length of the key]` bytes. Ends with its
-// parent.
+// Serves CompileService.Lookup as a bare gRPC method. The answer is a constant with a binary of
+// `sizes[length of the key]` bytes. It has the fields of a real one, so that the client's share of the work is the
+// same. Ends with its parent.
 [[noreturn]] void ServeBare(const BareServer& server, const std::vector<size_t>& sizes);
 
 }  // namespace tritond::tests

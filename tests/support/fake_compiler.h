@@ -13,10 +13,10 @@ namespace tritond::tests {
 // `text` cut, or continued with noise that depends on it, to `size_bytes`. Does not compress, as binaries hardly do.
 std::string Lengthened(std::string text, size_t size_bytes);
 
-// A compiler without LLVM that behaves like the real one towards its caller: stages, artifacts that depend on the whole
-// request, metadata, diagnostics, a memory of earlier steps (lines that begin with "spelling" do not change the
-// kernel). The IR tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid, unimplemented, exhausted,
-// internal. Or "error flaky FILE", which is internal unless there is such a file, and makes it. The option
+// A compiler without LLVM that behaves like the real one towards its caller. It has stages, artifacts that depend on
+// the whole request, metadata, diagnostics, and a memory of earlier steps. Lines that begin with "spelling" do not
+// change the kernel. The IR tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid, unimplemented,
+// exhausted, internal. Or "error flaky FILE", which is internal unless there is such a file, and makes it. The option
 // artifact_bytes sets the size of the binary, see Lengthened. Targets: cuda:80 and cuda:90; cuda:100 without an
 // assembler.
 class FakeCompiler final : public compiler::Compiler {

@@ -13,8 +13,8 @@
 
 namespace tritond::tests {
 
-// Passes TCP connections on to a port of this machine. It can be told to misbehave as a network does: to carry nothing
-// more without closing anything, as with a cut cable or a lost peer. Thread-safe.
+// Passes TCP connections on to a port of this machine. It can be told to misbehave as a network does. It then carries
+// nothing more without closing anything, as with a cut cable or a lost peer. Thread-safe.
 class TcpProxy final {
  public:
   explicit TcpProxy(int target_port);

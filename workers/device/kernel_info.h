@@ -20,7 +20,7 @@ struct KernelInfo {
   uint32_t num_ctas = 1;  // blocks of a cluster
   uint32_t warp_size = 32;
 
-  // Memory that the launch provides, in bytes a program, and the pointers to it that follow the kernel's own
+  // Memory that the launch provides, in bytes a program, and the pointers to it. These follow the kernel's own
   // parameters (the launch ABI that was compiled for).
   uint64_t global_scratch_size = 0;
   uint64_t global_scratch_align = 1;

@@ -14,8 +14,9 @@ struct ToolVariables {
   const char* path = nullptr;       // PATH
 };
 
-// Where a worker's compiler looks for assemblers and device libraries: CUDA_HOME, the folder `cuda` beside the folder
-// of the program `executable` (its path; where ./dev puts a fetched toolkit), and the folders of PATH.
+// Where a worker's compiler looks for assemblers and device libraries. These are CUDA_HOME, the folder `cuda` beside
+// the folder of the program `executable` (its path), and the folders of PATH. The folder `cuda` is where ./dev puts a
+// fetched toolkit.
 compiler::CompilerConfig FindTools(const std::string& executable, const ToolVariables& variables);
 
 // The path of this process's program; empty where the system does not tell.

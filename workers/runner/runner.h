@@ -36,8 +36,8 @@ struct RunnerOptions {
 // FailedPrecondition: sockets cannot be forbidden. A worker that is to end tells the daemon, does what it holds, and
 // ends when the daemon says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and
 // one for signals, which the caller holds (HoldStopSignals). A lease that nobody wants any more is abandoned:
-// assemblers and the linker end at once, and when the compile does not end soon, neither does the process go on. Its
-// own work cannot be interrupted.
+// assemblers and the linker end at once. When the compile does not end soon, the process ends. The compile's own work
+// cannot be interrupted.
 absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
 
 }  // namespace tritond::workers

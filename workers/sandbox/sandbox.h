@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker process forbids itself, so that the code and the text of strangers in it can reach nothing: the door
-// of this folder.
+// What a worker process forbids itself, so that the code and the text of strangers in it can reach nothing. This is the
+// door of this folder.
 #ifndef WORKERS_SANDBOX_SANDBOX_H_
 #define WORKERS_SANDBOX_SANDBOX_H_
 
@@ -24,7 +24,7 @@ struct SandboxPolicy {
 // Closes all descriptors but the standard ones and reads nothing from a terminal: standard input is /dev/null.
 void CloseInheritedFiles();
 
-// From now on the process, with all that it starts, reaches what the policy says and nothing else, and makes the system
+// From now on the process, with all that it starts, reaches what the policy says and nothing else. It makes the system
 // calls of system_calls.h alone. It has a single thread, no_new_privs (LimitProcess), and no secret open. Returns what
 // keeps files out of its reach: "landlock 7" or "namespaces"; "" where the system permits neither, and only file
 // permissions do. FailedPrecondition: the system permits no system call filter. InvalidArgument: a program that cannot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix instructions of AMD GPUs as data: which there are for a pair of operand types, and how LLVM's intrinsic
-// takes its operands. "AMD matrix instruction calculator"; "RDNA3 ISA" and "RDNA4 ISA", WMMA.
+// The matrix instructions of AMD GPUs as data. The data say which there are for a pair of operand types, and how LLVM's
+// intrinsic takes its operands. "AMD matrix instruction calculator"; "RDNA3 ISA" and "RDNA4 ISA", WMMA.
 //
 // A tile has as many rows as columns. A lane gives elements of one row of a and of one column of b; the lanes beyond
 // these go on along K. Both operands lie alike, so that an order of K which is the same for both gives the same

@@ -63,7 +63,7 @@ class PointerSplitter final {
     return !uniformity_.isDivergent(value) && !in_vectors_.contains(value);
   }
 
-  // The pointer's base and an offset of which it is proved that it is at least 0 and at most `most` where `at` is
+  // The pointer's base and an offset that is proved to be at least 0 and at most `most`. The proof is for where `at` is
   // executed and `condition` (i1; null: always) holds. Emits code that computes both. Nullopt, with nothing emitted,
   // when the pointer has no such form or there is no proof.
   std::optional<SplitPointer> Split(llvm::Value* pointer, llvm::Value* condition, uint64_t most, llvm::Instruction* at);

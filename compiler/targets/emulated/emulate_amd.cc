@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is AMD's in a module, step by step: kernels and their attributes, inline assembly, intrinsics, buffer
-// descriptors, private memory, hidden arguments, and conversions that LLVM leaves undefined where the device clamps.
-// Address spaces stay: they are one where the code runs. Shared memory lies below 4 GiB there, so that its addresses
-// fit 32 bits too.
+// descriptors, private memory, hidden arguments. Another step is conversions that LLVM leaves undefined where the
+// device clamps. Address spaces stay: they are one where the code runs. Shared memory lies below 4 GiB there, so that
+// its addresses fit 32 bits too.
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/emulated/amdgcn_calls.h"

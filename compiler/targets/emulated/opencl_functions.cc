@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions are as exact as the C library's, whatever the GPU's own would round ("The OpenCL C Specification", 7.4,
-// says how far it may be off).
+// Functions are as exact as the C library's, whatever the GPU's own would round. "The OpenCL C Specification", 7.4,
+// says how far the GPU may be off.
 #include "compiler/targets/emulated/opencl_functions.h"
 
 #include "llvm/ADT/StringSwitch.h"

@@ -10,8 +10,8 @@ namespace tritond::compiler {
 // Immutable, so usable from any thread. Families of methods live in files of their own: copy_ops.cc,
 // memory_ops.cc, atomic_ops.cc, math_ops.cc, extern_functions.cc; the rest is in host_ops.cc.
 //
-// What a predicate switches off is a branch in a function of its own, one for each type of access and module: calls
-// are small, and kernels have many.
+// What a predicate switches off is a branch in a function of its own, one for each type of access and module. Calls are
+// small, and kernels have many.
 class HostOps final : public TargetOps {
  public:
   // `warp_size`: 32 or 64.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between generations of Intel GPUs, as one table: the "Intel oneAPI GPU Optimization Guide" and the
-// device properties that the Level Zero driver reports.
+// What differs between generations of Intel GPUs, as one table. Its sources are the "Intel oneAPI GPU Optimization
+// Guide" and the device properties that the Level Zero driver reports.
 #ifndef COMPILER_TARGETS_INTEL_ARCHITECTURE_H_
 #define COMPILER_TARGETS_INTEL_ARCHITECTURE_H_
 

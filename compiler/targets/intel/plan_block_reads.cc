@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the functions that read an operand. The registers of lane 0 say where blocks can begin. A function fits where
 // each of its words is what some register holds, in every lane. Larger functions come first. Words are as the matrix
-// unit takes them, of the first operand with 16 bits and of the second one with 32, or of any size where only the
-// transposing function fits.
+// unit takes them: those of the first operand have 16 bits, those of the second one 32. Where only the transposing
+// function fits, words are of any size.
 //
 // "cl_intel_subgroup_2d_block_io", sub-groups of 16: blocks are at most 64 bytes wide and 32 rows high. What a lane
 // gets, in words:

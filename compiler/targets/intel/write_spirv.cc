@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The back end keeps what it knows of a module in variables of the process, goes by options of LLVM's command line, and
-// ends the process where it meets what it does not expect. So each module gets a process of its own, a copy of this one
-// with the module in it. The options are set there and never here.
+// The back end keeps what it knows of a module in variables of the process. It goes by options of LLVM's command line,
+// and ends the process where it meets what it does not expect. So each module gets a process of its own, a copy of this
+// one with the module in it. The options are set there and never here.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/fatal_errors.h"
 #include "compiler/targets/intel/codegen.h"

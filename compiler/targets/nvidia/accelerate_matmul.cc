@@ -11,9 +11,9 @@
 // zero. A dot that another one feeds, or that feeds one, has its operands or accumulators in registers and is mma.sync.
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32. The others
-// stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
-// accumulators of full precision, which the fp8 instruction does not keep, be it after some elements of K
-// (maxNumImpreciseAcc).
+// stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them. They also do where the
+// dot asks for accumulators of full precision, even if only after some elements of K (maxNumImpreciseAcc). The fp8
+// instruction does not keep that precision.
 //
 // Dots that still have scales are those for whose operands there is an instruction (tt-decompose-scaled-dot):
 // scaled_dot.cc.

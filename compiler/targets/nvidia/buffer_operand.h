@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of wgmma and tcgen05.mma in shared memory, and the descriptors by which these find them (PTX ISA, "Matrix
-// descriptor format", "Shared memory descriptor"):
+// Operands of wgmma and tcgen05.mma in shared memory, and the descriptors by which these find them. The PTX ISA has
+// them under "Matrix descriptor format" and "Shared memory descriptor":
 //
 //   bits 0-13   address / 16
 //   bits 16-29  bytes / 16 from one column of the swizzle's width to the next; where K is contiguous it is not used
@@ -8,8 +8,8 @@
 //   wgmma       bits 62-63, swizzle: 1 for 128 bytes, 2 for 64, 3 for 32
 //   tcgen05     bits 46-48, 1; bits 61-63, swizzle: 2 for 128 bytes, 4 for 64, 6 for 32: the same bits
 //
-// A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset
-// of its first element there, whose group of 16 bytes no swizzle moves.
+// A column is as nvmma_shared has it. A part of an operand that begins at a multiple of eight rows has the offset of
+// its first element there. No swizzle moves the group of 16 bytes of that element.
 #ifndef COMPILER_TARGETS_NVIDIA_BUFFER_OPERAND_H_
 #define COMPILER_TARGETS_NVIDIA_BUFFER_OPERAND_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section .nv.info has an entry for each attribute of each function, as `cuobjdump --dump-elf` prints them: a byte
-// for the form, a byte for the attribute, two bytes that are a value or the size of what follows.
+// The section .nv.info has an entry for each attribute of each function, as `cuobjdump --dump-elf` prints them. An
+// entry has a byte for the form, a byte for the attribute, and two more bytes. These two are a value or the size of
+// what follows.
 #include <cstring>
 
 #include "compiler/targets/elf_image.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libdevice is 300 functions of bitcode; a kernel calls a few. The module is opened lazily in the kernel's own context,
-// which reads its symbol table alone, and the linker then loads the bodies that are needed: half a millisecond instead
-// of the twenty that parsing all of it takes, and nothing to keep between contexts.
+// which reads its symbol table alone. The linker then loads the bodies that are needed. This takes half a millisecond
+// instead of the twenty that parsing all of it takes, and leaves nothing to keep between contexts.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -103,8 +103,8 @@ absl::Status CheckResolved(const llvm::Module& module) {
 
 // A pipeline of our own. Lowering has chosen vectors, unrolling and what stands in loops. What is left to LLVM is to
 // inline the device library, to fold, and to move what does not change out of loops. LLVM's -O3 costs five times as
-// much and rotates loops: the guard that this puts in front of a loop joins the accumulators of wgmma with zeros after
-// it, which makes ptxas wait for each product (its warning C7515).
+// much and rotates loops, which puts a guard in front of a loop. The guard joins the accumulators of wgmma with zeros
+// after the loop. This makes ptxas wait for each product (its warning C7515).
 constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 constexpr char kFolding[] =
     "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"

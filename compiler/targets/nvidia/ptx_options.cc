@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list is a part of the options of ptxas 13.0. Left out on purpose: options that name files (-o, -optf, -ias), that
-// start threads (-split-compile), that print and do nothing (--help, --version), that make something else than an
-// executable (-c, -ewp, -preserve-relocs, -astoolspatch), those that we set ourselves (-arch, -m), and -Ofc, which the
-// level that we set excludes.
+// The list is a part of the options of ptxas 13.0. Left out on purpose:
+// - options that name files (-o, -optf, -ias)
+// - options that start threads (-split-compile)
+// - options that print and do nothing (--help, --version)
+// - options that make something else than an executable (-c, -ewp, -preserve-relocs, -astoolspatch)
+// - options that we set ourselves (-arch, -m)
+// - the option -Ofc, which the level that we set excludes
 #include "compiler/targets/nvidia/ptx_options.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many registers a kernel needs is known once it is assembled. Three kinds of kernels are assembled twice.
 //
-// Where values have to be stored in any case, the assembler may go down to 32 registers and keep nearly all of them in
-// local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
+// Where values have to be stored in any case, the assembler may go down to 32 registers. It then keeps nearly all
+// values in local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
 // registers.
 //
 // Kernels of the matrix units may have too many. The assembler keeps what it has computed ahead of a loop, as long as a
@@ -16,7 +16,7 @@
 //     This is worse than any number of instructions.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
-// Where the assembler takes up to a quarter more registers than these leave, it often gets along with fewer: 40 of a
+// Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 //
 // The text carries what the decision takes, for it may come from a cache:

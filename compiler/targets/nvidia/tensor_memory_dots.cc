@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tcgen05 (PTX ISA, "TensorCore 5th Generation Family Instructions"), of one block. One thread issues a dot's products
-// of 64 or 128 rows, up to 256 columns and 32 bytes along K, and the commit that lets an mbarrier say when they are
-// over. The accumulators are in tensor memory, 128 lanes of 512 columns of 32 bits:
+// of 64 or 128 rows, up to 256 columns and 32 bytes along K. It also issues the commit that lets an mbarrier say when
+// they are over. The accumulators are in tensor memory, 128 lanes of 512 columns of 32 bits:
 //
 //   128 rows   row r in lane r
 //   64 rows    row r in lane 32 (r / 16) + r mod 16

@@ -153,8 +153,8 @@ constexpr uint64_t kTwoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6
                                    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
                                    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
 
-// 53 bits of 2 / pi. They begin where a product with the first operand, which is large, has bits that count, and so
-// many times 53 bits further as the second operand says.
+// 53 bits of 2 / pi. They begin where a product with the first operand, which is large, has bits that count. The second
+// operand says how many times 53 bits further they begin.
 Fault RunTrigPreop(const Call& call) {
   const Lane& lane = call.lanes[0];
   const int exponent = static_cast<int>(lane.in[0] >> 52 & 0x7ff);

@@ -15,12 +15,12 @@
 
 namespace tritond::workers::emulated {
 
-// The matrix products of one warp that are in flight: issued, and computed only when a wait says that they must be,
-// with what is in shared memory then.
+// The matrix products of one warp that are in flight. They are issued, and computed only when a wait says that they
+// must be, with what is in shared memory then.
 //
-// Until then a register of the result holds a tag: a signalling NaN that no arithmetic makes, different for each
-// register of each product and the same in all lanes. Code that uses the register too early computes with NaNs. A later
-// product that adds to the registers, and the wait, find by the tags which accumulators are meant.
+// Until then a register of the result holds a tag: a signalling NaN that no arithmetic makes. The tag is different for
+// each register of each product and the same in all lanes. Code that uses the register too early computes with NaNs. A
+// later product that adds to the registers, and the wait, find by the tags which accumulators are meant.
 class AsynchronousProducts final {
  public:
   using Registers = std::vector<std::vector<uint64_t>>;  // of each lane, of each register

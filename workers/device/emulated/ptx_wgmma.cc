@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Each warp of a group
-// computes its 16 of the 64 rows, when its wait says so: descriptors are followed, and shared memory read, only then.
+// computes its 16 of the 64 rows when its wait says so. Descriptors are followed, and shared memory read, only then.
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "workers/device/emulated/matrix_descriptor.h"
