@@ -210,13 +210,20 @@ class AutotuneTest : public DaemonTest {
   void StartWithDevice(FakeDevice::BehaviourOf behaviour, const std::string& driver = "1.0") {
     if (channel == nullptr) Start();
     device_ = std::make_unique<FakeDevice>(channel, std::move(behaviour), driver);
-    Await([&] { return device_->attached.load(); });
+    Await([&] { return device_->attached.load() && HasDevice(); });
     autotune_ = v1::AutotuneService::NewStub(channel);
   }
   void TearDown() override { device_.reset(); }
 
   Told Tune(const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr) {
     return TuneAt(*autotune_, request, context);
+  }
+
+  // The daemon answers the attachment before it offers the device.
+  bool HasDevice() {
+    const v1::ListWorkersResponse workers = Workers();
+    return std::any_of(workers.workers().begin(), workers.workers().end(),
+                       [](const v1::Worker& worker) { return worker.devices_size() > 0; });
   }
 
   bool IsMeasuring() {

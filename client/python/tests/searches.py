@@ -145,8 +145,8 @@ class Program:
     """An autotuned function on a device of its own. `stages`: that many times four configurations. `default_benchmark`: Triton's
     measures, and not `bench`. `until`: a file that each measurement waits for."""
 
-    def __init__(self, stages=2, seconds=0.0, until=None, function=add, warps=WARPS, configs=None, model="Test GPU", default_benchmark=False,
-                 **arguments):
+    def __init__(self, stages=2, seconds=0.0, until=None, function=add, warps=WARPS, configs=None, model="Test GPU",
+                 default_benchmark=False, **arguments):
         from tritond import _device
 
         _device.identify = lambda backend, device: (model, "1.0")

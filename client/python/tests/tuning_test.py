@@ -443,7 +443,8 @@ class ClusterOfProcessesTest(unittest.TestCase):
     def tunings(self, daemon=None):
         """How many tunings of programs are in each state."""
         page = (daemon or self.daemon).get("/metrics")[1]
-        return {state: int(float(count)) for state, count in re.findall(r'^tritond_program_tunings{state="(\w+)"} (\S+)$', page, re.M)}
+        counts = re.findall(r'^tritond_program_tunings{state="(\w+)"} (\S+)$', page, re.M)
+        return {state: int(float(count)) for state, count in counts}
 
     def test_one_of_many_processes_measures(self):
         processes = [self.start(str(i), seconds=0.2) for i in range(6)]
