@@ -50,12 +50,9 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
   if (kernels.empty()) GTEST_SKIP() << "../shared/corpus is not there";
   auto compiler = Compiler::Create();
   bool has_assembler = false;
-  int64_t most_warps = 1;
   for (const auto& target : compiler->Targets()) {
     if (target.name != GetParam().target) continue;
     has_assembler |= target.binary_available;
-    for (const OptionRule& rule : target.options)
-      if (rule.name == "num_warps") most_warps = rule.most;
   }
   int compiled = 0;
   for (const fs::path& path : kernels) {
@@ -64,9 +61,6 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
     request.ir = ReadFile(path);
     request.target = GetParam().target;
     request.options = OptionsOf(path);
-    // The options were written for another GPU, and with them the size of blocks.
-    if (request.options.contains("num_warps"))
-      request.options["num_warps"] = std::min(request.options["num_warps"].get<int64_t>(), most_warps);
     request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};
     CompileResult result = compiler->Compile(request);
     // A device library is not there, or the kernel's blocks are made for more shared memory than this GPU has.

@@ -94,7 +94,8 @@ bool IsTotalOfPartitions(const OptionRule& rule, const json& value) {
 
 }  // namespace
 
-absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target, bool has_partitions) {
+absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target, Stage input) {
+  const bool has_partitions = input >= Stage::kTtgir;
   ParsedOptions parsed;
   parsed.kernel.num_stages = target.Info().default_stages;
   if (options.is_null()) return parsed;
@@ -119,6 +120,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& ta
     }
     Keep(name, value, parsed.kernel);
   }
+  const int most_warps = MaxWarps(target.Info());
+  if (input == Stage::kTtir) parsed.kernel.num_warps = std::min(parsed.kernel.num_warps, most_warps);
+  if (parsed.kernel.num_warps > most_warps)
+    return absl::InvalidArgumentError(absl::StrCat("option num_warps = ", parsed.kernel.num_warps, ": a block of ",
+                                                   target.Info().name, " has at most ", most_warps));
   if (absl::Status status = target.FinishOptions(parsed.kernel.own); !status.ok()) return status;
   return parsed;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/driver/compile.h"
 #include "compiler/targets/target.h"
 
 namespace tritond::compiler {
@@ -18,10 +19,12 @@ struct ParsedOptions {
 };
 
 // Reads the flat object of a request by the rules of `target`; null entries keep their defaults. InvalidArgument,
-// naming the option, its value and what is allowed, when one breaks its rule. `has_partitions`: the request is for IR
-// that may be warp-specialised, whose num_warps may be the total of all partitions.
+// naming the option, its value and what is allowed, when one breaks its rule. `input`: the stage of the request's IR.
+// - Of ttir, a block gets as many of num_warps as fit: options are often those of a GPU with narrower warps.
+// - Later IR is made for its number of warps, so more than fit are an error. It may be warp-specialised: num_warps may
+//   then be the total of all partitions.
 absl::StatusOr<ParsedOptions> ParseOptions(const nlohmann::json& options, const Target& target,
-                                           bool has_partitions = false);
+                                           Stage input = Stage::kTtir);
 
 }  // namespace tritond::compiler
 

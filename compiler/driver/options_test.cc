@@ -54,7 +54,7 @@ TEST(ParseOptions, TheTotalOfAWarpSpecialisedKernelIsNoMistake) {
   const auto parsed = Parse({{"num_warps", 12}});
   EXPECT_TRUE(absl::IsUnimplemented(parsed.status())) << parsed.status();
   EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("num_warps = 12"));
-  const auto of_partitions = ParseOptions({{"num_warps", 12}}, **FindTarget("cuda:90", {}), /*has_partitions=*/true);
+  const auto of_partitions = ParseOptions({{"num_warps", 12}}, **FindTarget("cuda:90", {}), Stage::kTtgir);
   ASSERT_TRUE(of_partitions.ok()) << of_partitions.status();
   EXPECT_EQ(of_partitions->kernel.num_warps, 12);
   for (const nlohmann::json& wrong : {nlohmann::json(48), nlohmann::json(-12), nlohmann::json(6), nlohmann::json("12")})
@@ -70,6 +70,13 @@ TEST(ParseOptions, RangesAreTheTargets) {
     for (int warp_size : {32, 64})
       EXPECT_TRUE(Parse({{"warp_size", warp_size}, {"num_warps", 16}}, target).ok()) << target;
   EXPECT_FALSE(Parse({{"maxnreg", 256}}).ok());
+}
+
+TEST(ParseOptions, OfTtirABlockGetsAsManyWarpsAsFit) {
+  EXPECT_EQ(Parse({{"num_warps", 32}}, "cuda:90")->kernel.num_warps, 32);
+  EXPECT_EQ(Parse({{"num_warps", 32}}, "hip:gfx942")->kernel.num_warps, 16);
+  EXPECT_EQ(ParseOptions({{"num_warps", 32}}, **FindTarget("hip:gfx942", {}), Stage::kLlir).status(),
+            absl::InvalidArgumentError("option num_warps = 32: a block of hip:gfx942 has at most 16"));
 }
 
 // A manifest that was made for one target is compiled for another: what only the first has is no mistake there.

@@ -139,7 +139,7 @@ absl::Status PipelineRun::CheckRequest() {
   if (request_.input == Stage::kAsm && !target_.Info().takes_assembly_text)
     return absl::InvalidArgumentError(
         absl::StrCat("input asm: target ", target_.Info().name, " takes no assembly; begin at ttir, ttgir or llir"));
-  auto options = ParseOptions(request_.options, target_, /*has_partitions=*/request_.input >= Stage::kTtgir);
+  auto options = ParseOptions(request_.options, target_, request_.input);
   if (!options.ok()) return options.status();
   options_ = options->kernel;
   options_.descriptor_flags = request_.abi.descriptor_flags;
@@ -236,14 +236,11 @@ absl::Status PipelineRun::CheckLimits() {
     global_scratch_bytes_ = size.getInt();
   if (auto alignment = (*module_)->getAttrOfType<mlir::IntegerAttr>(kGlobalScratchAlignmentAttr))
     global_scratch_alignment_ = alignment.getInt();
-  if (auto warps = (*module_)->getAttrOfType<mlir::IntegerAttr>(ttg::kTotalNumWarpsAttr)) {
+  if (auto warps = (*module_)->getAttrOfType<mlir::IntegerAttr>(ttg::kTotalNumWarpsAttr))
     options_.num_warps = static_cast<int>(warps.getInt());
-    const int most_warps = target_.Info().max_threads / target_.Info().lanes;
-    if (options_.num_warps > most_warps)
-      return absl::InvalidArgumentError(absl::StrCat("the partitions of the kernel need ", options_.num_warps,
-                                                     " warps, but a block of ", target_.Info().name, " has at most ",
-                                                     most_warps));
-  }
+  if (const int most_warps = MaxWarps(target_.Info()); options_.num_warps > most_warps)
+    return absl::InvalidArgumentError(absl::StrCat("the kernel needs ", options_.num_warps, " warps, but a block of ",
+                                                   target_.Info().name, " has at most ", most_warps));
   int64_t most = target_.Info().max_shared_bytes;
   if (shared_bytes_ > most)
     return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_,

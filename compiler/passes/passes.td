@@ -90,6 +90,11 @@ def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::M
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }
+def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::ModuleOp"> {
+  let summary = "buffers operands before they are widened, where the buffers of wide ones do not fit";
+  let options = [
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "of a block">];
+}
 def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "makes one conversion after an scf.if of those that both branches end in";
 }

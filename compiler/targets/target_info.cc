@@ -13,9 +13,13 @@ std::vector<std::string> MatrixOperandsOf(const TargetInfo& info) {
   return operands;
 }
 
+int MaxWarps(const TargetInfo& info) { return info.max_threads / info.lanes; }
+
 std::vector<OptionRule> OptionRulesOf(const TargetInfo& info) {
+  // That of the GPUs that most kernels are written for; a block of wider warps has as many as fit.
+  constexpr int kMostWarps = 32;
   std::vector<OptionRule> rules = {
-      {"num_warps", OptionKind::kPowerOfTwo, 1, info.max_threads / info.lanes},
+      {"num_warps", OptionKind::kPowerOfTwo, 1, std::max(kMostWarps, MaxWarps(info))},
       {"num_ctas", OptionKind::kPowerOfTwo, 1, info.max_ctas},
       {"num_stages", OptionKind::kInteger, 0, 64},
       {"warp_size", OptionKind::kPowerOfTwo, 16, 64},  // of the GPU that a frontend wrote the kernel for

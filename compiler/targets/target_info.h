@@ -106,6 +106,9 @@ struct TargetInfo {
 // The element types of operands that the matrix unit multiplies, each once.
 std::vector<std::string> MatrixOperandsOf(const TargetInfo& info);
 
+// Warps of the largest block.
+int MaxWarps(const TargetInfo& info);
+
 // The rules of all options that the target takes: those that every target has, in its limits, then its own.
 std::vector<OptionRule> OptionRulesOf(const TargetInfo& info);
 

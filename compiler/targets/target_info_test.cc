@@ -23,11 +23,12 @@ TEST(OptionRulesOf, FollowTheTargetsLimits) {
   info.max_threads = 1024;
   info.max_ctas = 1;
   info.own_options = {{"waves_per_eu", OptionKind::kInteger, 0, 8}};
-  EXPECT_TRUE(CheckOption(RuleOf(info, "num_warps"), 16).ok());
-  for (const json& warps : {json(0), json(3), json(32), json(2.0), json("4")})
+  EXPECT_EQ(MaxWarps(info), 16);
+  EXPECT_TRUE(CheckOption(RuleOf(info, "num_warps"), 32).ok());  // of another GPU
+  for (const json& warps : {json(0), json(3), json(64), json(2.0), json("4")})
     EXPECT_EQ(
         CheckOption(RuleOf(info, "num_warps"), warps),
-        absl::InvalidArgumentError("option num_warps = " + warps.dump() + ": must be a power of two from 1 to 16"));
+        absl::InvalidArgumentError("option num_warps = " + warps.dump() + ": must be a power of two from 1 to 32"));
   EXPECT_TRUE(CheckOption(RuleOf(info, "warp_size"), 32).ok());  // of another GPU
   EXPECT_FALSE(CheckOption(RuleOf(info, "num_ctas"), 2).ok());
   EXPECT_TRUE(CheckOption(RuleOf(info, "waves_per_eu"), 0).ok());

@@ -84,6 +84,12 @@ def environment(cache, server="", status=None, **more):
     return variables
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Running:
     """A process with a time limit; its output goes to a file."""
 
@@ -123,21 +129,20 @@ def run(command, variables, log, seconds):
 
 
 class Daemon:
-    """The bundle's daemon with a data folder of its own. A context manager."""
+    """The bundle's daemon with a data folder of its own. A context manager. `more`: further options, in place of those that turn off its status page."""
 
-    def __init__(self, name, workers=None):
+    def __init__(self, name, workers=None, more=()):
         self.folder = fresh(name)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.address = f"127.0.0.1:{free_port()}"
         self.workers = workers or max(1, min(16, os.cpu_count() or 1))
+        self.more = more
         self.process = None
 
     def __enter__(self):
         home = cuda_home()
         variables = {**os.environ, "CUDA_HOME": home, "PATH": f"{home}/bin:{os.environ['PATH']}"}
-        command = [binaries() / "tritond", "--data-dir", self.folder / "data", "--listen", self.address, "--http", "none", "--workers",
-                   self.workers]
+        command = [binaries() / "tritond", "--data-dir", self.folder / "data", "--listen", self.address, "--workers", self.workers,
+                   *(self.more or ("--http", "none"))]
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, env=variables, start_new_session=True)
         deadline = time.monotonic() + 60

@@ -40,17 +40,18 @@ def figures(path, arch, binary):
     return figures_of(binary) | {"lds": kernel.metadata.shared}
 
 
-def row_of(path, arch, binary):
-    """An entry of the list. In a process of its own, which upstream's compiler ends on some kernels."""
+def row_of(path, arch, binary, limit):
+    """An entry of the list. In a process of its own: upstream's compiler ends it on some kernels, and others take over `limit` seconds."""
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
     child = fork.Process(target=lambda: sender.send(figures(path, arch, binary)))
     child.start()
     sender.close()
     try:
-        made = receiver.recv()
+        made = receiver.recv() if receiver.poll(limit) else {"failed": f"no result in {limit:g} s"}
     except EOFError:
         made = {"failed": "the compiler ended"}
+    child.kill()
     child.join()
     return {"kernel": path.stem, "arch": arch} | made
 
@@ -60,11 +61,13 @@ def main():
     parser.add_argument("corpus", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("archs", nargs="+")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for a kernel; default 600")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder
         binary = pathlib.Path(folder) / "kernel.hsaco"
-        rows = [row_of(path, arch, binary) for arch in options.archs for path in sorted(options.corpus.glob("*.ttir"))]
+        rows = [row_of(path, arch, binary, options.limit)
+                for arch in options.archs for path in sorted(options.corpus.glob("*.ttir"))]
     options.out.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
 
 

@@ -42,6 +42,10 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the matrix unit does not take, by multiply-adds.
   pm.addPass(createTileDotsPass());
+  // Once all buffers are there: whether they fit.
+  NarrowOperandBuffersPassOptions narrow;
+  narrow.max_shared_bytes = info.max_shared_bytes;
+  pm.addPass(createNarrowOperandBuffersPass(narrow));
   // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm);
 }

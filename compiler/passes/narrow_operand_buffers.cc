@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands are usually widened before threads share them through a buffer: each element once. Where the buffers of a
+// kernel take more than the shared memory of a block, they hold the narrow elements, and every thread widens what it
+// reads:
+//
+//   %y = tt.fp_to_fp %x        : tensor<128x256xf8E4M3FN, #blocked> -> tensor<128x256xf16, #blocked>
+//   %m = ttg.local_alloc %y    : … -> !ttg.memdesc<128x256xf16, #shared>
+//   %z = ttg.local_load %m     : … -> tensor<128x256xf16, #ttg.dot_op<…>>
+//   ->
+//   %m = ttg.local_alloc %x    : … -> !ttg.memdesc<128x256xf8E4M3FN, #shared1>
+//   %w = ttg.local_load %m     : … -> tensor<128x256xf8E4M3FN, #ttg.dot_op<…>>
+//   %z = tt.fp_to_fp %w        : … -> tensor<128x256xf16, #ttg.dot_op<…>>
+//
+// The buffers that save most come first, and no more than have to.
+#include "compiler/analysis/allocation.h"
+#include "compiler/dots/matrix_buffers.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_NARROWOPERANDBUFFERSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
+int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
+
+bool IsWidening(Operation* op) {
+  return llvm::isa_and_present<tt::FpToFpOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+                               arith::UIToFPOp>(op) &&
+         TypeOf(op->getOperand(0)).getElementTypeBitWidth() < TypeOf(op->getResult(0)).getElementTypeBitWidth();
+}
+
+// A buffer that can hold narrower elements.
+struct WideBuffer {
+  ttg::LocalAllocOp alloc;
+  llvm::SmallVector<Operation*> casts;  // in their order
+  mlir::Attribute encoding;             // of the narrow buffer
+  int64_t saved = 0;                    // bytes
+
+  Value Narrow() const { return casts.front()->getOperand(0); }
+};
+
+std::optional<WideBuffer> WideBufferOf(ttg::LocalAllocOp alloc) {
+  WideBuffer found{alloc};
+  if (!alloc.getSrc() || alloc->use_empty()) return std::nullopt;
+  for (Operation* op = alloc.getSrc().getDefiningOp(); IsWidening(op); op = op->getOperand(0).getDefiningOp())
+    found.casts.insert(found.casts.begin(), op);
+  if (found.casts.empty()) return std::nullopt;
+  ttg::DotOperandEncodingAttr operand;
+  for (Operation* user : alloc->getUsers()) {
+    auto load = llvm::dyn_cast<ttg::LocalLoadOp>(user);
+    if (!load) return std::nullopt;
+    operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(TypeOf(load).getEncoding());
+    if (!operand) return std::nullopt;
+  }
+  RankedTensorType narrow = TypeOf(found.Narrow());
+  found.saved = BytesOf(TypeOf(alloc.getSrc())) - BytesOf(narrow);
+  found.encoding = MatrixBufferEncoding(narrow, OrderInThread(narrow), operand);
+  return found.encoding ? std::optional(found) : std::nullopt;
+}
+
+void Narrow(WideBuffer& wide) {
+  ttg::LocalAllocOp alloc = wide.alloc;
+  mlir::OpBuilder b(alloc);
+  RankedTensorType narrow = TypeOf(wide.Narrow());
+  auto type = ttg::MemDescType::get(b.getContext(), narrow.getShape(), narrow.getElementType(), wide.encoding,
+                                    alloc.getType().getMemorySpace(), /*mutableMemory=*/false, narrow.getShape());
+  auto buffer = ttg::LocalAllocOp::create(b, alloc.getLoc(), type, wide.Narrow(), mlir::IntegerAttr());
+  for (Operation* user : llvm::make_early_inc_range(alloc->getUsers())) {
+    auto load = llvm::cast<ttg::LocalLoadOp>(user);
+    mlir::Attribute encoding = TypeOf(load).getEncoding();
+    b.setInsertionPoint(load);
+    Value value = ttg::LocalLoadOp::create(b, load.getLoc(), narrow.cloneWithEncoding(encoding), buffer,
+                                           /*token=*/Value());
+    for (Operation* cast : wide.casts) {
+      Operation* clone = b.clone(*cast);
+      clone->setOperand(0, value);
+      value = clone->getResult(0);
+      value.setType(TypeOf(value).cloneWithEncoding(encoding));
+    }
+    load.replaceAllUsesWith(value);
+    load.erase();
+  }
+  alloc.erase();
+  for (Operation* cast : llvm::reverse(wide.casts))
+    if (cast->use_empty()) cast->erase();
+}
+
+// Bytes of shared memory that `module` takes. Leaves no trace in it.
+mlir::FailureOr<int64_t> SharedBytes(mlir::ModuleOp module) {
+  if (failed(AllocateSharedMemory(module))) return mlir::failure();
+  auto shared = module->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
+  const int64_t bytes = shared ? shared.getInt() : 0;
+  module.walk([](Operation* op) {
+    for (llvm::StringRef name : {llvm::StringRef(ttg::kSharedAttr), llvm::StringRef(kAllocationOffsetAttr),
+                                 llvm::StringRef(kFrameBytesAttr)})
+      op->removeAttr(name);
+  });
+  return bytes;
+}
+
+class NarrowOperandBuffersPass : public impl::NarrowOperandBuffersPassBase<NarrowOperandBuffersPass> {
+ public:
+  using NarrowOperandBuffersPassBase::NarrowOperandBuffersPassBase;
+
+ private:
+  void runOnOperation() override {
+    llvm::SmallVector<WideBuffer> wide;
+    getOperation().walk([&](ttg::LocalAllocOp alloc) {
+      if (auto found = WideBufferOf(alloc)) wide.push_back(*found);
+    });
+    llvm::stable_sort(wide, [](const WideBuffer& a, const WideBuffer& b) { return a.saved > b.saved; });
+    for (WideBuffer& buffer : wide) {
+      auto bytes = SharedBytes(getOperation());
+      if (failed(bytes)) return signalPassFailure();
+      if (*bytes <= max_shared_bytes) return;
+      Narrow(buffer);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
