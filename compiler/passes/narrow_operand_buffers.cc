@@ -101,8 +101,8 @@ mlir::FailureOr<int64_t> SharedBytes(mlir::ModuleOp module) {
   auto shared = module->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
   const int64_t bytes = shared ? shared.getInt() : 0;
   module.walk([](Operation* op) {
-    for (llvm::StringRef name : {llvm::StringRef(ttg::kSharedAttr), llvm::StringRef(kAllocationOffsetAttr),
-                                 llvm::StringRef(kFrameBytesAttr)})
+    for (llvm::StringRef name :
+         {llvm::StringRef(ttg::kSharedAttr), llvm::StringRef(kAllocationOffsetAttr), llvm::StringRef(kFrameBytesAttr)})
       op->removeAttr(name);
   });
   return bytes;
