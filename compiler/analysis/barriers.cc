@@ -4,14 +4,16 @@
 // the state, a barrier goes in front of it, which empties the state. An iteration starts from empty states, with the
 // barriers of the iterations before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep
 // finds is news for what flowed past its place before, so the iteration starts anew. Else stale states would ask for
-// barriers that nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the
-// wait that makes them written. Accesses to global memory that conflict with others are kept one by one.
+// barriers that nothing needs. In the end, barriers go out of loops where those in front of the loops do. Bytes that
+// asynchronous copies write stay apart, whatever barriers there are, until the wait that makes them written. Accesses
+// to global memory that conflict with others are kept one by one.
 #include "compiler/analysis/barriers.h"
 
 #include "compiler/analysis/barrier_effects.h"
 #include "compiler/analysis/global_accesses.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "mlir/Analysis/CFGLoopInfo.h"
 
 namespace tritond::compiler {
 namespace {
@@ -38,17 +40,18 @@ class Analysis final {
 
   mlir::FailureOr<llvm::SmallVector<MissingBarrier>> Run() {
     if (accesses_.empty()) return llvm::SmallVector<MissingBarrier>();
-    llvm::ReversePostOrderTraversal<mlir::Region*> order(&body_);
-    while (!Iterate(order)) {
-    }
+    FindAll();
     if (returns_early_)
       return returns_early_->emitError("returns from a device function while asynchronous copies may be in flight");
+    if (!barriers_.empty() && !body_.hasOneBlock()) LeaveLoops();
     llvm::SmallVector<MissingBarrier> result;
     for (Block& block : body_) {
       for (const auto& access : accesses_.lookup(&block)) {
         auto found = barriers_.find(access.first);
         if (found != barriers_.end()) result.push_back({found->first, found->second});
       }
+      auto at_end = ends_.find(&block);
+      if (at_end != ends_.end()) result.push_back({block.getTerminator(), at_end->second});
     }
     return result;
   }
@@ -92,6 +95,35 @@ class Analysis final {
     return result;
   }
 
+  void FindAll() {
+    llvm::ReversePostOrderTraversal<mlir::Region*> order(&body_);
+    while (!Iterate(order)) {
+    }
+  }
+
+  // Where a barrier of a loop is only there for accesses before the loop, one in front of the loop takes its place.
+  void LeaveLoops() {
+    mlir::DominanceInfo dominance(body_.getParentOp());
+    mlir::CFGLoopInfo loops(dominance.getDomTree(&body_));
+    for (mlir::CFGLoop* loop : loops.getLoopsInPreorder()) {
+      Block* before = loop->getLoopPredecessor();
+      const size_t inside = BarriersIn(*loop);
+      if (inside == 0 || !before || before->getNumSuccessors() != 1) continue;
+      const auto found = barriers_;
+      ends_[before] =
+          llvm::any_of(found, [&](const auto& each) { return each.second && loop->contains(each.first->getBlock()); });
+      barriers_.clear();
+      FindAll();
+      if (BarriersIn(*loop) < inside) continue;
+      barriers_ = found;
+      ends_.erase(before);
+    }
+  }
+
+  size_t BarriersIn(const mlir::CFGLoop& loop) const {
+    return llvm::count_if(barriers_, [&](const auto& each) { return loop.contains(each.first->getBlock()); });
+  }
+
   // To the fixpoint with the barriers known so far; false when that has to start anew.
   bool Iterate(llvm::ReversePostOrderTraversal<mlir::Region*>& order) {
     llvm::DenseMap<Block*, State> begins;
@@ -104,6 +136,7 @@ class Analysis final {
           bool found = Step(op, effect, state);
           if (found && !first_sweep) return false;
         }
+        if (auto at_end = ends_.find(block); at_end != ends_.end()) Wait(state, /*orders_global=*/at_end->second);
         for (Block* successor : block->getSuccessors()) changed |= begins[successor].Add(state);
       }
     }
@@ -119,14 +152,16 @@ class Analysis final {
       found = is_new || (is_global && !barrier->second);
       barrier->second |= is_global;
     }
-    if (auto barrier = barriers_.find(op); barrier != barriers_.end()) {
-      state.Barrier();
-      if (barrier->second) state.GlobalBarrier();
-    }
+    if (auto barrier = barriers_.find(op); barrier != barriers_.end()) Wait(state, barrier->second);
     if (effect.returns && !(state.others.copies.empty() && state.ordered.copies.empty())) returns_early_ = op;
     effect.ApplyTo(state);
     AddGlobal(op, state);
     return found;
+  }
+
+  static void Wait(State& state, bool orders_global) {
+    state.Barrier();
+    if (orders_global) state.GlobalBarrier();
   }
 
   mlir::Region& body_;
@@ -134,6 +169,7 @@ class Analysis final {
   llvm::DenseMap<Block*, llvm::SmallVector<std::pair<Operation*, Effect>, 0>> accesses_;
   llvm::DenseMap<Operation*, GlobalAccess> globals_;  // those that conflict with others
   llvm::DenseMap<Operation*, bool> barriers_;         // whether they order global memory, too
+  llvm::DenseMap<Block*, bool> ends_;                 // barriers at the ends of blocks, likewise
   Operation* returns_early_ = nullptr;
 };
 

@@ -342,3 +342,71 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 }
+
+// -----
+
+// Reads before a loop that writes: all threads are past them before the first iteration, so later ones need not wait.
+// What threads write and read again in the loop is their own.
+// CHECK-LABEL: tt.func @loop_after_reads
+//       CHECK:   tt.load
+//       CHECK:   ttg.barrier all
+//  CHECK-NEXT:   cf.br ^bb1
+//       CHECK: ^bb1(
+//   CHECK-NOT:   ttg.barrier
+//       CHECK:   tt.return
+#rows = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @loop_after_reads(%x: !tt.ptr<f32>, %p: tensor<128x!tt.ptr<f32>, #rows>, %n: i32, %y: !tt.ptr<f32>, %k: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %at = tt.addptr %y, %k : !tt.ptr<f32>, i32
+    %s = tt.load %at : !tt.ptr<f32>
+    %v = tt.splat %s : f32 -> tensor<128xf32, #rows>
+    %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #rows>
+    %base = tt.splat %y : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #rows>
+    %ptr = tt.addptr %base, %range : tensor<128x!tt.ptr<f32>, #rows>, tensor<128xi32, #rows>
+    cf.br ^bb1(%c0 : i32)
+  ^bb1(%i: i32):
+    %more = arith.cmpi slt, %i, %n : i32
+    cf.cond_br %more, ^bb2, ^bb3
+  ^bb2:
+    %w = tt.load %ptr : tensor<128x!tt.ptr<f32>, #rows>
+    %sum = arith.addf %w, %v : tensor<128xf32, #rows>
+    tt.store %ptr, %sum : tensor<128x!tt.ptr<f32>, #rows>
+    %next = arith.addi %i, %c1 : i32
+    cf.br ^bb1(%next : i32)
+  ^bb3:
+    tt.return
+  }
+}
+
+// -----
+
+// Iterations meet each other, whatever is in front of the loop: the barrier stays, and there is no second one.
+// CHECK-LABEL: tt.func @loop_meets_itself
+//       CHECK:   tt.load
+//  CHECK-NEXT:   cf.br ^bb1
+//       CHECK: ^bb1:
+//       CHECK:   ttg.barrier all
+//  CHECK-NEXT:   tt.load
+//       CHECK:   ttg.barrier all
+//  CHECK-NEXT:   tt.store
+//       CHECK:   cf.cond_br
+#rows = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @loop_meets_itself(%y: !tt.ptr<f32>, %k: i32, %c: i1) {
+    %at = tt.addptr %y, %k : !tt.ptr<f32>, i32
+    %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #rows>
+    %base = tt.splat %y : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #rows>
+    %ptr = tt.addptr %base, %range : tensor<128x!tt.ptr<f32>, #rows>, tensor<128xi32, #rows>
+    %s = tt.load %at : !tt.ptr<f32>
+    cf.br ^bb1
+  ^bb1:
+    %w = tt.load %at : !tt.ptr<f32>
+    %v = tt.splat %w : f32 -> tensor<128xf32, #rows>
+    tt.store %ptr, %v : tensor<128x!tt.ptr<f32>, #rows>
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb2:
+    tt.return
+  }
+}
