@@ -273,7 +273,7 @@ Command AddPrebuild(CLI::App* parent) {
       ->required();
   app->add_option("--target", flags->targets,
                   "Targets, such as cuda:90,host; may be repeated (default: the targets that the metadata of Triton "
-                  "names")
+                  "names)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("TARGET,…");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "server/compile/source_places.h"
@@ -299,10 +300,16 @@ absl::Status CompileCall::NoWorker() const {
 
 absl::Status CompileCall::UnknownTarget() const {
   std::vector<std::string> names;
-  for (const KnownTarget& target : broker_.targets().List()) names.push_back(target.name);
+  bool has_emulated = false;
+  for (const KnownTarget& target : broker_.targets().List()) {
+    const bool is_emulated = absl::StartsWith(target.name, "emulated:");
+    has_emulated |= is_emulated;
+    if (!is_emulated) names.push_back(target.name);
+  }
   return WithReason(
       InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
-                                              "; known are ", absl::StrJoin(names, ", "))}}),
+                                              "; known are ", absl::StrJoin(names, ", "),
+                                              has_emulated ? "; GPUs also as emulated:NAME" : "")}}),
       Reason::kUnknownTarget);
 }
 
