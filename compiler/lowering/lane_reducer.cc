@@ -152,7 +152,8 @@ class LaneReducer final {
     return (lane & group) == group ? lane ^ mask : kAnyLane;
   }
 
-  LogicalResult ReduceByExchanges(PartialResult& partial, llvm::ArrayRef<int> masks, LaneOrder order, bool in_any_order) {
+  LogicalResult ReduceByExchanges(PartialResult& partial, llvm::ArrayRef<int> masks, LaneOrder order,
+                                  bool in_any_order) {
     const bool near_first = order == LaneOrder::kNearFirst;
     for (size_t i = 0; i < masks.size(); ++i) {
       const int mask = masks[near_first ? i : masks.size() - 1 - i];

@@ -13,7 +13,8 @@
 //   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
-//      latter, lanes that hold several results each would be so many words apart, and meet in few banks.
+//      latter, lanes that hold several results each would be so many words apart, and meet in few banks. Where it takes
+//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2.
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
@@ -32,6 +33,10 @@ using Tuple = PartialResult;
 
 constexpr int kVectorBits = 128;  // of one access
 
+// Of a multiprocessor: each issues an instruction a cycle.
+constexpr int kSchedulers = 4;
+// Until a result is there.
+constexpr int kShuffleCycles = 24, kOperationCycles = 4;
 // An addition is there after four cycles.
 constexpr size_t kMostChains = 4, kLeastLinks = 4;
 
@@ -134,6 +139,8 @@ class Reduction {
     return index;
   }
 
+  using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
+
   LogicalResult ReduceWarps() {
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
     if (mask == 0) return mlir::success();
@@ -144,6 +151,10 @@ class Reduction {
     const auto runs = ResultsInRuns(run_);
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
     f_.SharedBarrier();
+    if (llvm::SmallVector<int> lanes = LanesOfWarps(); !lanes.empty()) {
+      for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadOfLane(operand, runs, lanes);
+      return ReduceLanes(f_, op_, lanes, partials_);
+    }
     llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps_));
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadPartials(operand, runs, parts);
     for (auto [partial, of_warps] : llvm::zip(partials_, parts)) {
@@ -154,7 +165,41 @@ class Reduction {
     return mlir::success();
   }
 
-  using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
+  // The bits of lanes that tell whose partials a lane reads; empty: it reads those of all warps.
+  //
+  // A scheduler issues for a fourth of the warps. Every thread combining for itself takes most of their time; lanes
+  // that share the work take a shuffle for each step, and wait for it.
+  llvm::SmallVector<int> LanesOfWarps() {
+    llvm::SmallVector<int> lanes = LaneMasks();
+    const int steps = llvm::Log2_32(warps_);
+    if (static_cast<int>(lanes.size()) < steps) return {};
+    lanes.resize(steps);
+    int loads = 0, words = 0;
+    for (size_t operand = 0; operand < partials_[0].size(); ++operand) {
+      loads += warps_ / VectorOf(operand, warps_);
+      words += std::max<int>(1, StoredType(operand).getIntOrFloatBitWidth() / 32);
+    }
+    const int results = partials_.size(), warps = f_.NumThreads() / f_.target.WarpSize();
+    const int combine = std::max<int>(1, op_.getCombineOp().front().getOperations().size() - 1);
+    const int alone = results * (loads + (warps_ - 1) * combine) * warps / kSchedulers;
+    const int shared = results * (words + steps * (words + combine)) * warps / kSchedulers;
+    const int wait = steps * (kShuffleCycles + combine * kOperationCycles);
+    return std::max(shared, wait) < alone ? lanes : llvm::SmallVector<int>();
+  }
+
+  // Puts the partials of the warp that `lanes` tell in place of this warp's.
+  void LoadOfLane(size_t operand, const Runs& runs, llvm::ArrayRef<int> lanes) {
+    Emitter& e = f_.e;
+    llvm::SmallVector<int> bits;
+    for (int mask : lanes) bits.push_back(llvm::Log2_32(mask));
+    Value warp = e.Hoisted([&, lane = f_.Lane()] { return e.PackBits(lane, bits); });
+    const mlir::Type type = partials_[0][operand].getType();
+    const int vec = VectorOf(operand, run_);
+    for (const auto& run : runs)
+      for (int first = 0; first < run_; first += vec)
+        for (auto [i, v] : llvm::enumerate(LoadVector(e, Slot(operand, run[first], warp), StoredType(operand), vec)))
+          partials_[run[first + i]][operand] = FromShared(e, v, type);
+  }
 
   void StorePartials(size_t operand, int32_t warp_mask, const Runs& runs) {
     Emitter& e = f_.e;

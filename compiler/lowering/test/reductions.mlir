@@ -111,3 +111,27 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %0 : tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>>
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [32], order = [0]}>
+module attributes {"ttg.num-warps" = 32 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Thirty-two warps: each lane reads the part of one of them, and the lanes combine as they did before.
+  // CHECK-LABEL: llvm.func {{.*}}@many_warps
+  // CHECK-COUNT-5: shfl.sync.bfly
+  // CHECK: nvvm.barrier.cta.sync
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK-NOT: llvm.load
+  // CHECK-COUNT-5: shfl.sync.bfly
+  // CHECK: llvm.return
+  tt.func public @many_warps(%p: !tt.ptr<f32>, %s: f32) {
+    %x = tt.splat %s : f32 -> tensor<1024xf32, #blocked>
+    %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<1024xf32, #blocked>) -> f32
+    tt.store %p, %0 : !tt.ptr<f32>
+    tt.return
+  }
+}
