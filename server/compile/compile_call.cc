@@ -307,9 +307,9 @@ absl::Status CompileCall::UnknownTarget() const {
     if (!is_emulated) names.push_back(target.name);
   }
   return WithReason(
-      InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
-                                              "; known are ", absl::StrJoin(names, ", "),
-                                              has_emulated ? "; GPUs also as emulated:NAME" : "")}}),
+      InvalidRequest(
+          {{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(), "; known are ",
+                                   absl::StrJoin(names, ", "), has_emulated ? "; GPUs also as emulated:NAME" : "")}}),
       Reason::kUnknownTarget);
 }
 

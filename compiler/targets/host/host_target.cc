@@ -16,7 +16,7 @@ namespace tritond::compiler::host {
 namespace {
 
 constexpr int64_t kMaxSharedBytes = 1 << 20;
-constexpr int kMaxWarps = 32;
+constexpr int kMaxThreads = 1024;
 
 constexpr int kLinkSeconds = 100;
 
@@ -34,7 +34,7 @@ TargetInfo Describe(std::string name, int lanes) {
   info.asm_format = "s";
   info.binary_format = "so";
   info.lanes = lanes;
-  info.max_threads = kMaxWarps * lanes;
+  info.max_threads = kMaxThreads;
   info.max_shared_bytes = kMaxSharedBytes;
   info.async_copies = {4, 16};
   info.needs_locations = true;
