@@ -32,13 +32,15 @@ class CollectErrors final : public llvm::DiagnosticHandler {
   std::string& errors_;
 };
 
-// As TargetMachine::addPassesToEmitFile, but for the pass. True: the target writes no assembly.
-bool AddPassesBut(llvm::AnalysisID left_out, llvm::TargetMachine& machine, llvm::legacy::PassManager& passes,
-                  llvm::raw_pwrite_stream& stream) {
+// As TargetMachine::addPassesToEmitFile, but for the passes that move what is not to be moved. True: the target writes
+// no assembly.
+bool AddPasses(CodeMotion motion, llvm::TargetMachine& machine, llvm::legacy::PassManager& passes,
+               llvm::raw_pwrite_stream& stream) {
   auto* module_info = new llvm::MachineModuleInfoWrapperPass(&machine);
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
-  config->disablePass(left_out);
+  if (!motion.hoists) config->disablePass(&llvm::EarlyMachineLICMID);
+  if (!motion.sinks) config->disablePass(&llvm::MachineSinkingLegacyID);
   passes.add(config);  // owns the passes
   passes.add(module_info);
   if (config->addISelPasses()) return true;
@@ -53,7 +55,7 @@ bool AddPassesBut(llvm::AnalysisID left_out, llvm::TargetMachine& machine, llvm:
 
 }  // namespace
 
-absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine, Hoisting hoisting) {
+absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine, CodeMotion motion) {
   // Set already unless the caller's input is LLVM IR, which may name no target.
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
@@ -65,10 +67,7 @@ absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::Target
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   auto passes = std::make_unique<llvm::legacy::PassManager>();
-  const bool unsupported =
-      hoisting == Hoisting::kNone
-          ? AddPassesBut(&llvm::EarlyMachineLICMID, machine, *passes, stream)
-          : machine.addPassesToEmitFile(*passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  const bool unsupported = AddPasses(motion, machine, *passes, stream);
   absl::Status status = unsupported ? absl::OkStatus() : CatchFatalErrors([&] { passes->run(module); });
   context.setDiagnosticHandler(std::move(previous));
   if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));

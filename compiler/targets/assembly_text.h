@@ -11,14 +11,16 @@
 
 namespace tritond::compiler {
 
-// Whether the back end moves machine instructions in front of the loops that do not change their result. It does so
-// whatever the registers that the results take during the loop.
-enum class Hoisting { kUsual, kNone };
+// What the back end moves from block to block, whatever the registers that it takes.
+struct CodeMotion {
+  bool hoists = true;  // in front of the loops that do not change the result
+  bool sinks = true;   // down to the block that uses the result
+};
 
 // The assembly text of `module`, whose triple and data layout become the machine's. Internal, with the back end's
 // errors, when it rejects the module.
 absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine,
-                                              Hoisting hoisting = Hoisting::kUsual);
+                                              CodeMotion motion = {});
 
 }  // namespace tritond::compiler
 

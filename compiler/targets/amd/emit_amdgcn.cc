@@ -23,14 +23,14 @@ int64_t SpilledBytes(absl::string_view text) { return ResourcesOfAssembly(text).
 // How the back end may order instructions.
 struct Order {
   llvm::StringRef schedule;  // a scheduler of the back end's; empty: the usual one
-  Hoisting hoisting = Hoisting::kUsual;
+  CodeMotion motion;
 };
 
 absl::StatusOr<std::string> WriteInOrder(const llvm::Module& module, llvm::TargetMachine& machine, const Order& order) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   for (llvm::Function& function : *copy)
     if (!function.isDeclaration() && !order.schedule.empty()) function.addFnAttr(kScheduleAttr, order.schedule);
-  return WriteAssemblyText(*copy, machine, order.hoisting);
+  return WriteAssemblyText(*copy, machine, order.motion);
 }
 
 // LLVM's usual schedule may spill registers where others need not. The one of fewest registers tells whether that can
@@ -52,7 +52,7 @@ absl::StatusOr<std::string> WriteWithFewestSpills(llvm::Module& module, llvm::Ta
   };
   if (!best.ok() || SpilledBytes(*best) == 0) return best;
   if (!is_asked_for && try_order({kFewestRegisters}, false)) try_order({kParallelSchedule}, true);
-  if (SpilledBytes(*best) > 0) try_order({order.schedule, Hoisting::kNone}, false);
+  if (SpilledBytes(*best) > 0) try_order({order.schedule, {.hoists = false}}, false);
   return best;
 }
 

@@ -136,7 +136,8 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   if (absl::Status names = CheckNames(module); !names.ok()) return names;
   if (options.num_ctas > 1) SetClusterSize(module, options.num_ctas);
   if (options.enable_fp_fusion) FuseMultiplyAdds(module);
-  absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
+  // ptxas moves code itself, and knows the registers. LLVM's sinking leaves the operands alive instead of one result.
+  absl::StatusOr<std::string> text = WriteAssemblyText(module, machine, {.sinks = false});
   if (!text.ok()) return text.status();
   std::string ptx = *std::move(text);
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "compiler/targets/nvidia/codegen.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -69,6 +70,20 @@ Elements ElementsOf(llvm::InsertElementInst& last) {
   return llvm::is_contained(elements, nullptr) ? Elements() : elements;
 }
 
+// Every block that uses the element takes it out of the vector: between blocks, the assembler holds an element that was
+// taken out in a register of its own.
+void ExtractWhereUsed(llvm::PHINode& lane, llvm::PHINode& packed, uint64_t at) {
+  llvm::DenseMap<llvm::BasicBlock*, llvm::Value*> extracts;
+  for (llvm::Use& use : llvm::make_early_inc_range(lane.uses())) {
+    auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+    auto* phi = llvm::dyn_cast<llvm::PHINode>(user);
+    llvm::BasicBlock* block = phi ? phi->getIncomingBlock(use) : user->getParent();
+    llvm::Value*& extract = extracts[block];
+    if (!extract) extract = llvm::IRBuilder<>(block, block->getFirstInsertionPt()).CreateExtractElement(&packed, at);
+    use.set(extract);
+  }
+}
+
 void Pack(const Lanes& lanes, llvm::Type* type) {
   llvm::PHINode* first = *llvm::find_if(lanes, [](llvm::PHINode* lane) { return lane != nullptr; });
   llvm::BasicBlock* block = first->getParent();
@@ -90,11 +105,10 @@ void Pack(const Lanes& lanes, llvm::Type* type) {
     }
     packed->addIncoming(vector, from);
   }
-  llvm::IRBuilder<> b(block, block->getFirstInsertionPt());
   llvm::SmallVector<llvm::WeakTrackingVH> unused;
   for (auto [at, lane] : llvm::enumerate(lanes)) {
     if (!lane) continue;
-    lane->replaceAllUsesWith(b.CreateExtractElement(packed, uint64_t{at}));
+    ExtractWhereUsed(*lane, *packed, at);
     for (llvm::Value* incoming : lane->incoming_values())
       if (llvm::isa<llvm::Instruction>(incoming)) unused.push_back(incoming);
     lane->eraseFromParent();
