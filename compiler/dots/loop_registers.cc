@@ -86,7 +86,7 @@ int64_t RegistersOf(Value value) {
   return type && type.getEncoding() ? RegistersOf(type) : 1;
 }
 
-int64_t RegistersOfDots(mlir::scf::ForOp loop) {
+int64_t RegistersOfDots(mlir::scf::ForOp loop, Operands operands) {
   int64_t stay = 0, largest = 0;
   for (Value value : loop.getRegionIterArgs())
     if (HoldsNumbers(value)) stay += RegistersOf(value);
@@ -96,7 +96,7 @@ int64_t RegistersOfDots(mlir::scf::ForOp loop) {
     for (auto [index, input] : llvm::enumerate(dot.Inputs())) {
       Value value = input->get();
       if (!loop.isDefinedOutsideOfLoop(value)) {
-        needs += StepRegisters(value, static_cast<int>(index));
+        needs += operands == Operands::kWhole ? RegistersOf(value) : StepRegisters(value, static_cast<int>(index));
       } else if (unchanged.insert(value.getDefiningOp()).second) {
         stay += RegistersOf(value);
       }

@@ -13,9 +13,15 @@ namespace tritond::compiler {
 // For a tensor, or a scalar, which takes one.
 int64_t RegistersOf(mlir::Value value);
 
+// What a dot holds at once of the operands that its loop changes.
+enum class Operands {
+  kStep,  // one step along K
+  kWhole,
+};
+
 // For the dots of a loop at its fullest: the numbers that it carries, and the operands that it does not change. Of the
-// largest dot the operands of one step along K count too, and the accumulators unless the loop carries them.
-int64_t RegistersOfDots(mlir::scf::ForOp loop);
+// largest dot its other operands count too, and the accumulators unless the loop carries them.
+int64_t RegistersOfDots(mlir::scf::ForOp loop, Operands operands = Operands::kStep);
 
 // For all tensors of `block` at its fullest, in the order that it has. The results of operations that compute numbers
 // count from there to their last use. What the block is given counts too. Integers, which are addresses and masks, take

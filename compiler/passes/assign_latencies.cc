@@ -14,7 +14,8 @@
 // least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
 // what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
 // of the dots. Where registers are few, rows and columns are copied, too. So do copies for whose buffers there is no
-// room, where it is known how many registers a thread has.
+// room, where it is known how many registers a thread has. Small loads that addresses of copies depend on, as those of
+// a table of pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -72,6 +73,8 @@ constexpr int64_t kAddressRegisters = 32;
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
+// That addresses of copies are computed from and that wait for them.
+constexpr int64_t kMostAddressWords = 8;
 
 bool IsInnermost(ForOp loop) {
   auto result = loop.getBody()->walk([](Operation* op) {
@@ -113,7 +116,9 @@ class LatencyAssigner final {
   }
 
   void Assign(int num_stages, const AxisInfoAnalysis& axes) {
-    llvm::SmallVector<tt::LoadOp> others;
+    llvm::SmallVector<tt::LoadOp> others, addresses;
+    for (auto [load, level] : levels_)
+      if (level == 1 && CanWait(load)) addresses.push_back(load);
     const bool lacks_registers = LacksRegisters(axes);
     levels_.remove_if([&](const auto& entry) {
       if (entry.second != kAmbiguous && CanCopy(entry.first, axes, lacks_registers)) return false;
@@ -122,10 +127,12 @@ class LatencyAssigner final {
     });
     mlir::Builder b(loop_.getContext());
     for (Operation* op : prefetched_) op->setAttr(kLatencyAttr, b.getI32IntegerAttr(num_stages - 1));
-    if (!AssignBuffered(num_stages) && limits_.thread_registers > 0)
+    const bool has_buffers = AssignBuffered(num_stages);
+    if (!has_buffers && limits_.thread_registers > 0)
       for (auto [load, level] : levels_)
         if (level == 0) others.push_back(load);
     AssignInRegisters(others);
+    if (has_buffers && !levels_.empty()) AssignAddresses(addresses);
     for (tt::LoadOp load : streams_) WaitInRegisters(load);
     MarkLateDot();
   }
@@ -206,8 +213,8 @@ class LatencyAssigner final {
   void AssignInRegisters(llvm::ArrayRef<tt::LoadOp> loads) {
     int64_t elements = 0, words = 0;
     for (tt::LoadOp load : loads) {
-      auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-      if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile()) return;
+      if (!CanWait(load)) return;
+      auto type = llvm::cast<RankedTensorType>(load.getType());
       elements += ttg::ToLinearLayout(type).InSize("register");
       words += RegistersOf(load.getResult());
     }
@@ -215,6 +222,20 @@ class LatencyAssigner final {
     if (limits_.thread_registers > 0 && RegistersOfDots(loop_) + words + kAddressRegisters > limits_.thread_registers)
       return;
     for (tt::LoadOp load : loads) WaitInRegisters(load);
+  }
+
+  static bool CanWait(tt::LoadOp load) {
+    auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+    return type && type.getElementType().isIntOrFloat() && !load.getIsVolatile();
+  }
+
+  // Of loads of level 1, those without buffers.
+  static void AssignAddresses(llvm::ArrayRef<tt::LoadOp> loads) {
+    int64_t words = 0;
+    for (tt::LoadOp load : loads) words += RegistersOf(load.getResult());
+    if (words > kMostAddressWords) return;
+    for (tt::LoadOp load : loads)
+      if (LatencyOf(load) == 0) WaitInRegisters(load);
   }
 
   static void WaitInRegisters(tt::LoadOp load) {

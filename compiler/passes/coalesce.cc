@@ -160,7 +160,7 @@ class AccessReader final {
     access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
     access.width = std::min(access.width, mask_width(fast));
     if (!writes && !access.prefers) PreferGroups(access, info);
-    if (access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
+    if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;

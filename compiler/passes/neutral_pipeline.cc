@@ -113,12 +113,18 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   pm.addPass(createPipelinePass());
 }
 
-void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
+void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
   // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(createLoopAwareCsePass());
   // What the slices of a dot, or the places of a loop inside another one, have in common.
   pm.addPass(createHoistInvariantsPass());
+  if (registers > 0) {
+    // Once loads are joined that are equal.
+    ReloadAfterLoopsPassOptions reload;
+    reload.registers = registers;
+    pm.addPass(createReloadAfterLoopsPass(reload));
+  }
   pm.addPass(mlir::createSymbolDCEPass());
   // The canonicaliser takes apart what this joins: a branch that only chooses.
   pm.addPass(createCombineTensorSelectAndIfPass());

@@ -53,7 +53,8 @@ void AddCopyOrderPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits)
 void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits);
 
 // The end of ttgir, once loops are pipelined and dots tiled: little is left to compute, in the order in which it runs.
-void AddNeutralFinalPasses(mlir::OpPassManager& pm);
+// `registers`: words that the blocks of a multiprocessor have together; 0: not known.
+void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers = 0);
 
 // What the partitions of warp-specialised kernels are made of.
 struct WarpGroups {

@@ -98,6 +98,12 @@ def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::Modul
 def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "makes one conversion after an scf.if of those that both branches end in";
 }
+def ReloadAfterLoopsPass : Pass<"ttg-reload-after-loops", "::mlir::ModuleOp"> {
+  let summary = "loads tensors again after loops that need their registers";
+  let options = [
+    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">,
+    Option<"most_registers", "most-registers", "int64_t", "255", "words of a thread">];
+}
 def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp"> {
   let summary = "moves operations to where they hold fewer registers";
 }
@@ -105,10 +111,14 @@ def SinkOperandReadsPass : Pass<"ttg-sink-operand-reads", "::mlir::ModuleOp"> {
   let summary = "reads operands that a loop does not change again in each iteration, where the loop lacks registers";
   let options = [
     Option<"registers", "registers", "int64_t", "256", "words of a thread">,
+    Option<"reads_late", "reads-late", "bool", "false", "an operand is read a step along K at a time">,
     Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
 }
 def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
   let summary = "takes blocks of loops as they are where scalars tell that a mask holds everywhere";
+  let options = [
+    Option<"registers", "registers", "int64_t", "0",
+           "words that the blocks of a multiprocessor have together; 0: not known">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {

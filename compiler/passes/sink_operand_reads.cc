@@ -14,8 +14,8 @@
 //   }
 //
 // A loop needs what it carries, the operands that it does not change, and the other operands and the accumulators of
-// its largest dot. The buffer then lives as long as the loop; nothing is done where that could take too much shared
-// memory.
+// its largest dot. Of the other operands only one step along K counts where each is read at its use (`reads_late`). The
+// buffer then lives as long as the loop; nothing is done where that could take too much shared memory.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
@@ -53,29 +53,15 @@ struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPas
   }
 
   void SinkInto(mlir::scf::ForOp loop) const {
-    int64_t carried = 0, largest = 0;
-    for (Value value : loop.getRegionIterArgs()) carried += RegistersOf(value);
-    llvm::SmallVector<std::pair<ttg::LocalLoadOp, mlir::OpOperand*>> reads;
-    llvm::SmallPtrSet<mlir::Operation*, 4> seen;
+    if (RegistersOfDots(loop, reads_late ? Operands::kStep : Operands::kWhole) <= registers) return;
     for (auto dot : loop.getBody()->getOps<tt::DotOpInterface>()) {
-      // Accumulators that go on from what the loop carries take its place.
-      int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getD()) : 0;
       for (mlir::OpOperand* operand : dot.Inputs()) {
         auto read = operand->get().getDefiningOp<ttg::LocalLoadOp>();
-        if (!loop.isDefinedOutsideOfLoop(operand->get())) {
-          needs += RegistersOf(operand->get());
-          continue;
-        }
-        if (seen.insert(operand->get().getDefiningOp()).second) carried += RegistersOf(operand->get());
-        if (read && !read.getSrc().getType().getMutableMemory()) reads.emplace_back(read, operand);
+        if (!read || !loop.isDefinedOutsideOfLoop(read) || read.getSrc().getType().getMutableMemory()) continue;
+        mlir::OpBuilder b(dot);
+        operand->set(b.clone(*read)->getResult(0));
+        if (read->use_empty()) read->erase();
       }
-      largest = std::max(largest, needs);
-    }
-    if (carried + largest <= registers) return;
-    for (auto [read, operand] : reads) {
-      mlir::OpBuilder b(operand->getOwner());
-      operand->set(b.clone(*read)->getResult(0));
-      if (read->use_empty()) read->erase();
     }
   }
 };

@@ -20,6 +20,9 @@
 // - The two sides move apart so fast that few iterations have masks which hold in parts.
 // - All dots after the selection need it. Another one would run beside what threads compute here, and instructions do
 //   not move across branches.
+// - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need not
+//   be in a block without branches.
+#include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/passes/passes.h"
@@ -226,7 +229,7 @@ bool IsNeededByLaterDots(arith::SelectOp select) {
 }
 
 // Nothing else computes the mask anyway.
-bool IsCandidate(arith::SelectOp select) {
+bool IsSelectionOfBlock(arith::SelectOp select) {
   auto type = llvm::dyn_cast<RankedTensorType>(select.getType());
   if (!type || !llvm::isa<RankedTensorType>(select.getCondition().getType())) return false;
   return llvm::isa<ForOp>(select->getParentOp()) && IsOnlySelection(select.getCondition()) &&
@@ -250,12 +253,20 @@ void Skip(arith::SelectOp select) {
 }
 
 struct SkipFullMasksPass final : impl::SkipFullMasksPassBase<SkipFullMasksPass> {
+  using SkipFullMasksPassBase::SkipFullMasksPassBase;
+
   void runOnOperation() override {
     llvm::SmallVector<arith::SelectOp> selects;
     getOperation().walk([&](arith::SelectOp select) {
-      if (IsCandidate(select)) selects.push_back(select);
+      if (IsSelectionOfBlock(select) && HasRegisters(select)) selects.push_back(select);
     });
     for (arith::SelectOp select : selects) Skip(select);
+  }
+
+ private:
+  bool HasRegisters(Operation* op) const {
+    const int64_t threads = int64_t{ttg::NumWarps(op)} * ttg::ThreadsPerWarp(op);
+    return registers == 0 || PeakRegisters(*op->getBlock()) <= registers / threads;
   }
 };
 

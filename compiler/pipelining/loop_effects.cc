@@ -19,9 +19,9 @@ bool OnlyReadsItself(Operation* op) {
   return effects && effects.onlyHasEffect<mlir::MemoryEffects::Read>();
 }
 
-// Whether `holds` for all operations in the loop that do more than read.
-bool AllEffects(mlir::scf::ForOp loop, llvm::function_ref<bool(Operation*)> holds) {
-  auto result = loop.getBody()->walk([&](Operation* op) {
+// Whether `holds` for all operations in the outer one that do more than read.
+bool AllEffects(Operation* outer, llvm::function_ref<bool(Operation*)> holds) {
+  auto result = outer->walk([&](Operation* op) {
     return OnlyReadsItself(op) || holds(op) ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
   });
   return !result.wasInterrupted();
@@ -38,8 +38,8 @@ mlir::Value WrittenOnly(Operation* op) {
 
 }  // namespace
 
-bool OnlyReads(mlir::scf::ForOp loop) {
-  return AllEffects(loop, [](Operation*) { return false; });
+bool OnlyReads(Operation* op) {
+  return AllEffects(op, [](Operation*) { return false; });
 }
 
 bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop) {

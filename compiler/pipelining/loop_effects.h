@@ -7,9 +7,9 @@
 
 namespace tritond::compiler {
 
-// Whether nothing in the loop writes memory, synchronises or has an effect that is not known, so that its loads may be
-// made earlier.
-bool OnlyReads(mlir::scf::ForOp loop);
+// Whether nothing in the operation, as a loop, writes memory, synchronises or has an effect that is not known, so that
+// loads may pass it.
+bool OnlyReads(mlir::Operation* op);
 
 // Whether a pipeline may start `load` in an earlier iteration. Beside reading, the loop must only store, or update
 // memory by atomic operations whose results nothing uses. All these must go by other pointer arguments of the kernel

@@ -2,6 +2,7 @@
 #include "compiler/targets/nvidia/pipeline.h"
 
 #include "compiler/passes/passes.h"
+#include "compiler/targets/nvidia/block_limits.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/pass_options.h"
@@ -12,6 +13,9 @@ namespace {
 
 // ptxas unrolls loops of few loads to four of 16 bytes. An iteration that has as many is left as it is.
 constexpr int64_t kMinStreamWords = 16;
+
+// Of a thread, for addresses and masks of a loop of dots.
+constexpr int64_t kAddressRegisters = 48;
 
 }  // namespace
 
@@ -45,6 +49,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // Once all operands have their buffers: dots of wgmma read them there.
   pm.addPass(createFormWarpGroupDotsPass());
+  // The reads of other operands are moved to their uses later.
+  SinkOperandReadsPassOptions sink;
+  sink.registers = kMostRegisters - kAddressRegisters;
+  sink.reads_late = true;
+  sink.max_buffer_bytes = info.max_shared_bytes / 4 * 3;
+  pm.addPass(createSinkOperandReadsPass(sink));
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
   // Once their operands come from buffers: the accumulators of these dots may be in parts.
@@ -64,9 +74,11 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
     pm.addPass(createPrefetchPass(prefetch));
   }
   // Once no pass looks any more for what a body does in one block: this adds branches.
-  pm.addPass(createSkipFullMasksPass());
+  SkipFullMasksPassOptions skip;
+  skip.registers = info.registers;
+  pm.addPass(createSkipFullMasksPass(skip));
   // Cleans up what these passes leave, and orders the operations.
-  AddNeutralFinalPasses(pm);
+  AddNeutralFinalPasses(pm, info.registers);
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;

@@ -109,10 +109,13 @@ int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps
 int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, int num_warps, const TargetInfo& info) {
   const int64_t now = Blocks(taken, note, num_warps, info);
   if (!note.all_warps) return now == 1 ? 2 : 0;
-  const int64_t all = info.multiprocessor.warps / num_warps;
-  if (now == 0 || now >= all) return 0;
-  const int64_t left = info.registers / (all * num_warps * kLanes);
-  return taken.registers.value_or(kMostRegisters) <= left + left / kShareOfRegisters ? all : 0;
+  const int64_t all = info.multiprocessor.warps / num_warps, registers = taken.registers.value_or(kMostRegisters);
+  for (const int64_t blocks : {all, 2 * now}) {
+    if (now == 0 || blocks <= now || blocks > all) continue;
+    const int64_t left = info.registers / (blocks * num_warps * kLanes);
+    if (registers <= left + left / kShareOfRegisters) return blocks;
+  }
+  return 0;
 }
 
 // The binary for one block on a multiprocessor, where it stores less than `once` does.
@@ -145,7 +148,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return once;
-  if (note.all_warps && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) return once;
+  const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
+  if (note.all_warps && !twice && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) return once;
   const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
   const bool cheap = after.bytes <= before.bytes + before.bytes / kShareOfCode && after.waits <= before.waits;
   return cheap ? *std::move(again) : once;
