@@ -13,9 +13,9 @@
 // feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
 // least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
 // what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
-// of the dots. Where registers are few, rows and columns are copied, too. So do copies for whose buffers there is no
-// room, where it is known how many registers a thread has. Small loads that addresses of copies depend on, as those of
-// a table of pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise.
+// of the dots. So do copies for whose buffers there is no room, where it is known how many registers a thread has.
+// Small loads that addresses of copies depend on, as those of a table of pages do, and that have no buffers themselves,
+// start one iteration before the copies and wait likewise.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -119,9 +119,8 @@ class LatencyAssigner final {
     llvm::SmallVector<tt::LoadOp> others, addresses;
     for (auto [load, level] : levels_)
       if (level == 1 && CanWait(load)) addresses.push_back(load);
-    const bool lacks_registers = LacksRegisters(axes);
     levels_.remove_if([&](const auto& entry) {
-      if (entry.second != kAmbiguous && CanCopy(entry.first, axes, lacks_registers)) return false;
+      if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
@@ -305,26 +304,18 @@ class LatencyAssigner final {
     for (Value use : UsesOf(op)) Follow(use, load ? level + 1 : level);
   }
 
-  // Whether a thread has too few registers for what else waits in them, beside what it computes.
-  bool LacksRegisters(const AxisInfoAnalysis& axes) {
-    if (limits_.registers == 0 || limits_.copies_in_lane_order) return false;
-    int64_t words = PeakRegisters(*loop_.getBody()) + kScoreRegisters;
-    for (auto [load, level] : levels_)
-      if (level == 0 && !CanCopy(load, axes, /*slices=*/false)) words += RegistersOf(load.getResult());
-    const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
-    return words > std::min(limits_.registers / threads, kMostRegisters);
-  }
-
-  // `slices`: also a row or column, of which many threads hold each element and one copies it.
-  bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes, bool slices) const {
+  // Of a row or column many threads hold each element, and one copies it. Lanes do so in their order only where they
+  // hold one each.
+  bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
     if (limits_.least_copy_bytes == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     int bits = type.getElementTypeBitWidth();
-    const bool is_slice = llvm::isa_and_present<ttg::SliceEncodingAttr>(type.getEncoding());
+    const bool is_slice =
+        !limits_.copies_in_lane_order && llvm::isa_and_present<ttg::SliceEncodingAttr>(type.getEncoding());
     const bool has_copies =
         llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
-    if (!(has_copies || (slices && is_slice)) || bits < 8) return false;
+    if (!(has_copies || is_slice) || bits < 8) return false;
     unsigned fast = OrderInThread(type)[0];
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));

@@ -26,8 +26,8 @@
 // - What goes to dots alone is converted anyway, so it shares a width with others of its element's size alone.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
-//   are neighbours, so that an access asks for each sector once. Where a tensor has rows a thread takes a word of one:
-//   it computes the addresses of fewer rows.
+//   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
+//   it computes the addresses of fewer rows, and the other loads of the word are cache hits.
 // - Where a tensor of the shape is scanned along another dimension than the fastest, a thread's elements are neighbours
 //   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
 //   as before.

@@ -26,7 +26,9 @@ using mlir::Operation;
 using mlir::scf::ForOp;
 
 // The operation of the loop's block that uses the value there or within; null: in no operation of that block.
-Operation* UserBeside(ForOp loop, mlir::OpOperand& use) { return loop->getBlock()->findAncestorOpInBlock(*use.getOwner()); }
+Operation* UserBeside(ForOp loop, mlir::OpOperand& use) {
+  return loop->getBlock()->findAncestorOpInBlock(*use.getOwner());
+}
 
 bool IsUsedWithin(ForOp loop, tt::LoadOp load) {
   return llvm::any_of(load->getUsers(), [&](Operation* user) { return loop->isProperAncestor(user); });

@@ -20,7 +20,8 @@
 // - The two sides move apart so fast that few iterations have masks which hold in parts.
 // - All dots after the selection need it. Another one would run beside what threads compute here, and instructions do
 //   not move across branches.
-// - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need not
+// - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need
+// not
 //   be in a block without branches.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"

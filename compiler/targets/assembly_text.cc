@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/fatal_errors.h"
+#include "llvm/Analysis/RuntimeLibcallInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
@@ -41,6 +42,10 @@ bool AddPasses(CodeMotion motion, llvm::TargetMachine& machine, llvm::legacy::Pa
   config->setDisableVerify(true);
   if (!motion.hoists) config->disablePass(&llvm::EarlyMachineLICMID);
   if (!motion.sinks) config->disablePass(&llvm::MachineSinkingLegacyID);
+  const llvm::TargetOptions& options = machine.Options;
+  passes.add(new llvm::RuntimeLibraryInfoWrapper(machine.getTargetTriple(), options.ExceptionModel,
+                                                 options.FloatABIType, options.EABIVersion, options.MCOptions.ABIName,
+                                                 options.VecLib));
   passes.add(config);  // owns the passes
   passes.add(module_info);
   if (config->addISelPasses()) return true;

@@ -79,13 +79,10 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A row of which each thread holds 16 elements waits in registers; where these are few, in a buffer.
+// A row waits in a buffer, and keeps the second dot from nothing.
 // CHECK-LABEL: @row
-//       CHECK:   tt.load %arg3 {loop.in_registers, tt.latency = 1 : i32}
-// FEW-LABEL: @row
-//       FEW:   tt.load %arg3 {{.*}}tt.latency = 1 : i32}
-//   FEW-NOT:   loop.in_registers
-//       FEW:   tt.return
+//       CHECK:   tt.load %arg3 {loop.read_on, tt.latency = 1 : i32}
+//       CHECK:   tt.dot {{.*}}loop.late
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
 #turned = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 8], order = [0, 1]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>

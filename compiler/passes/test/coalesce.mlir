@@ -153,6 +153,33 @@ tt.func @together(%p: !tt.ptr<i16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f32
 
 // -----
 
+// A store of such rows takes one element, so that each instruction writes whole sectors.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2],
+// CHECK: @unaligned_store
+// CHECK: tt.store {{.*}} : tensor<64x64x!tt.ptr<f16>, #[[B]]>
+tt.func @unaligned_store(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %v: tensor<64x64xf16, #b>) {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<64x1xi32, #b>
+  %ni = arith.muli %ei, %sn : tensor<64x1xi32, #b>
+  %bi = tt.broadcast %ni : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %ej : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f16>, #b>, tensor<64x64xi32, #b>
+  tt.store %q, %v : tensor<64x64x!tt.ptr<f16>, #b>
+  tt.return
+}
+}
+
+// -----
+
 // Atomics are no wider than a word (but see coalesce_adds.mlir); scalar accesses stay as they are.
 #b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {

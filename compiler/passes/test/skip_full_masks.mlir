@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-skip-full-masks | FileCheck %s
+// RUN: triton-opt %s -split-input-file --ttg-skip-full-masks=registers=2048 | FileCheck %s --check-prefix=FEW
 
 // The causal mask: all true where the first row is not before the last column, and no sum has wrapped around.
 // CHECK-LABEL: @causal
@@ -16,6 +17,10 @@
 //  CHECK-NEXT:       %[[MASK:.*]] = arith.cmpi sge
 //  CHECK-NEXT:       %[[CUT:.*]] = arith.select %[[MASK]], %[[X]],
 //  CHECK-NEXT:       scf.yield %[[CUT]]
+// A thread has 16 registers, and 32 words of what is masked.
+// FEW-LABEL: @causal
+//   FEW-NOT:   scf.if
+//       FEW:   tt.return
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #row = #ttg.slice<{dim = 1, parent = #blocked}>
 #column = #ttg.slice<{dim = 0, parent = #blocked}>

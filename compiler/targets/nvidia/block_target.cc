@@ -7,9 +7,9 @@
 // - Blocks of one warp. A multiprocessor holds 64 warps, but no more than 32 blocks, so half of the places are empty
 //   however few registers a thread takes. It may take all.
 // - Loops that load and do little else. In each iteration a warp waits for what it has loaded. More loads in flight
-// help
-//   each warp, more warps help as a whole: 32 warps with 64 registers load as much at once as 64 warps with 32, and
-//   wait half as often. That holds only while 64 registers are enough, so the words that are live are counted first.
+//   help each warp, more warps help as a whole: 32 warps with 64 registers load as much at once as 64 warps with 32,
+//   and wait half as often. Where the warps of a block wait for each other in each iteration, 48 warps with 40
+//   registers are better. That holds only while the registers are enough, so the words that are live are counted first.
 //   It does not hold for loads at loaded addresses: these follow one another whatever registers there are. Blocks of
 //   many warps come and go in large portions: one block less is more than it brings.
 //
@@ -34,10 +34,11 @@ constexpr int kLanes = 32;
 constexpr int kMultiprocessorRegisters = 65536;
 constexpr int kMostRegisters = 256;       // of a thread
 constexpr int kStreamWarps = 32;          // with 64 registers a thread
+constexpr int kWaitingStreamWarps = 48;   // with 40
 constexpr int kMostStreamBlockWarps = 4;  // of a block: eight blocks or more make up those warps
 // LLVM's order starts all loads of an iteration first. The assembler gets along with two thirds of the words live in
 // it.
-constexpr int64_t kMostStreamWords = 64 * 3 / 2;
+constexpr int64_t kMostStreamWords = 64 * 3 / 2, kMostWaitingStreamWords = 40 * 3 / 2;
 constexpr unsigned kGlobalAddressSpace = 1;
 
 llvm::StringRef AssemblyOf(const llvm::Instruction& instruction) {
@@ -72,18 +73,30 @@ bool Follows(const llvm::Instruction& load, const llvm::Loop& loop) {
   return false;
 }
 
-// Whether loops load, and no load of theirs waits for another one.
-bool LoadsInLoops(llvm::Function& function) {
+bool IsBarrier(const llvm::Instruction& instruction) {
+  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
+}
+
+// What the loops that load have in them.
+struct LoadingLoops {
+  bool loads = false;     // and no load waits for another one
+  bool barriers = false;  // where warps wait for each other
+};
+
+LoadingLoops FindLoadingLoops(llvm::Function& function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  bool loads = false;
+  LoadingLoops found;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
-    if (!loop || !IsGlobalLoad(instruction)) continue;
-    if (Follows(instruction, *loop)) return false;
-    loads = true;
+    if (!loop) continue;
+    found.barriers |= IsBarrier(instruction);
+    if (!IsGlobalLoad(instruction)) continue;
+    if (Follows(instruction, *loop)) return {};
+    found.loads = true;
   }
-  return loads;
+  return found;
 }
 
 bool MultipliesInLoops(llvm::Function& function) {
@@ -94,9 +107,14 @@ bool MultipliesInLoops(llvm::Function& function) {
   });
 }
 
-bool Streams(llvm::Function& function) {
-  return llvm::none_of(llvm::instructions(function), IsMatrixInstruction) && LoadsInLoops(function) &&
-         MaxLiveWords(function) <= kMostStreamWords;
+// Warps that a multiprocessor should hold of a kernel whose loops load and do little else; 0: it is none.
+int StreamWarps(llvm::Function& function) {
+  if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) return 0;
+  const LoadingLoops loops = FindLoadingLoops(function);
+  if (!loops.loads) return 0;
+  const int64_t words = MaxLiveWords(function);
+  if (loops.barriers) return words <= kMostWaitingStreamWords ? kWaitingStreamWarps : 0;
+  return words <= kMostStreamWords ? kStreamWarps : 0;
 }
 
 }  // namespace
@@ -108,8 +126,8 @@ void SetBlockTarget(llvm::Function& kernel) {
   const int num_warps = threads / kLanes;
   if (num_warps == 1)
     blocks = kMultiprocessorRegisters / (kMostRegisters * kLanes);
-  else if (num_warps <= kMostStreamBlockWarps && Streams(kernel))
-    blocks = kStreamWarps / num_warps;
+  else if (num_warps <= kMostStreamBlockWarps)
+    blocks = StreamWarps(kernel) / num_warps;
   if (blocks > 0)
     kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
   else if (kernel.hasFnAttribute(kSharedBytesAttr) && MultipliesInLoops(kernel))

@@ -15,16 +15,18 @@ namespace {
 std::string Target(const std::string& body, int num_warps, const std::string& before = "") {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
-      absl::StrCat("define void @f(ptr addrspace(1) %p, float %x, i32 %n) {\nentry:\n", before,
-                   "  br label %loop\nloop:\n"
-                   "  %i = phi i32 [0, %entry], [%j, %loop]\n"
-                   "  %s = phi float [0.0, %entry], [%next, %loop]\n",
-                   body,
-                   "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
-                   "  br i1 %c, label %loop, label %exit\nexit:\n"
-                   "  store float %next, ptr addrspace(1) %p\n  ret void\n}\n"),
-      error, context);
+  auto module =
+      llvm::parseAssemblyString(absl::StrCat("declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+                                             "define void @f(ptr addrspace(1) %p, float %x, i32 %n) {\nentry:\n",
+                                             before,
+                                             "  br label %loop\nloop:\n"
+                                             "  %i = phi i32 [0, %entry], [%j, %loop]\n"
+                                             "  %s = phi float [0.0, %entry], [%next, %loop]\n",
+                                             body,
+                                             "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
+                                             "  br i1 %c, label %loop, label %exit\nexit:\n"
+                                             "  store float %next, ptr addrspace(1) %p\n  ret void\n}\n"),
+                                error, context);
   if (!module) return error.getMessage().str();
   if (llvm::verifyModule(*module)) return "broken";
   llvm::Function& function = *module->getFunction("f");
@@ -60,6 +62,15 @@ TEST(BlockTarget, LoadsAtLoadedAddressesFollowOneAnother) {
                    "  %next = fadd float %s, %v\n",
                    4),
             "");
+}
+
+TEST(BlockTarget, WhereWarpsWaitForEachOtherThereAreMore) {
+  const std::string body = absl::StrCat("  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n", kSum);
+  EXPECT_EQ(Target(body, 4), "12");
+  std::string before, many = body;
+  for (int i = 0; i < 32; ++i) absl::StrAppend(&before, "  %w", i, " = load double, ptr addrspace(1) %p, align 8\n");
+  for (int i = 0; i < 32; ++i) absl::StrAppend(&many, "  store double %w", i, ", ptr addrspace(1) %p\n");
+  EXPECT_EQ(Target(many, 4, before), "");
 }
 
 TEST(BlockTarget, PredicatedLoadsAreLoads) {

@@ -124,6 +124,31 @@ TEST(PackPhis, LeavesFunctionsWithoutProductsAlone) {
   EXPECT_THAT(AfterPacking(std::string(kOtherAssembly) + kTakenApart), HasSubstr("phi half [ 0xH0000, %entry ]"));
 }
 
+TEST(PackPhis, WordsAreTakenApartWhereTheyAreUsed) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(
+      "declare <2 x half> @load()\ndeclare void @use(half, half)\n"
+      "define void @f(<2 x half> %a, i1 %c) {\nentry:\n"
+      "  %a0 = extractelement <2 x half> %a, i64 0\n  %a1 = extractelement <2 x half> %a, i64 1\n"
+      "  br label %head\nhead:\n"
+      "  %x = phi half [ %a0, %entry ], [ %b0, %body ]\n  %y = phi half [ %a1, %entry ], [ %b1, %body ]\n"
+      "  br i1 %c, label %body, label %exit\nbody:\n"
+      "  %b = call <2 x half> @load()\n"
+      "  %b0 = extractelement <2 x half> %b, i64 0\n  %b1 = extractelement <2 x half> %b, i64 1\n"
+      "  call void @use(half %x, half %y)\n  br label %head\nexit:\n  ret void\n}\n",
+      error, context);
+  ASSERT_TRUE(module) << error.getMessage().str();
+  PackPhis(*module);
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  for (llvm::BasicBlock& block : *module->getFunction("f")) {
+    const auto extracts =
+        llvm::count_if(block, [](llvm::Instruction& i) { return llvm::isa<llvm::ExtractElementInst>(i); });
+    if (block.getName() == "head") EXPECT_EQ(extracts, 0);
+    if (block.getName() == "body") EXPECT_EQ(extracts, 2);  // those of %b have no uses left
+  }
+}
+
 // How many words and halves a loop carries that computes each of `count` halves anew, after packing.
 std::pair<int, int> CarriedOf(int count) {
   std::string phis, body;

@@ -18,6 +18,7 @@
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
+// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -47,8 +48,8 @@ constexpr absl::string_view kThreads = "\n.reqntid ";
 // What says how many registers a thread may have.
 constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
-// Of the code, that more blocks may add: one in sixteen.
-constexpr size_t kShareOfCode = 16;
+// Of the code, that more blocks may add: one in eight, or one in sixteen where they store values.
+constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 // Of the registers that all warps leave, that a thread may have more: one in four.
 constexpr int64_t kShareOfRegisters = 4;
 constexpr int64_t kLanes = 32;
@@ -149,9 +150,11 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return once;
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
-  if (note.all_warps && !twice && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) return once;
+  const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
+  if (note.all_warps && !twice && stores) return once;
   const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
-  const bool cheap = after.bytes <= before.bytes + before.bytes / kShareOfCode && after.waits <= before.waits;
+  const size_t most = before.bytes + before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
+  const bool cheap = after.bytes <= most && after.waits <= before.waits;
   return cheap ? *std::move(again) : once;
 }
 

@@ -161,6 +161,17 @@ TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
   }
 }
 
+// One block has a few registers more than two blocks leave; of the large binary they are far too many.
+TEST_F(AllWarps, OrTwiceTheBlocksFit) {
+  const std::string one = Binary(Kernel(130, 1, ".maxnreg 152\n")), stores = Binary(Kernel(130, 1, ".maxnreg 128\n"));
+  ASSERT_GT(ResourcesOfCubin(one, "kernel").registers.value_or(0), 128);
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  TwoBinaries assembler(one, small_), far(large_, small_), spills(one, stores);
+  EXPECT_TRUE(Choose(assembler, Kernel(110, 1, kAllWarpsNote)) == small_);
+  EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == large_);
+  EXPECT_TRUE(Choose(spills, Kernel(110, 1, kAllWarpsNote)) == stores);
+}
+
 TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
   const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
