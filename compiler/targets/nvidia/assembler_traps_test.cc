@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// keep_loops.cc, mask_words.cc, select_signed_bits.cc.
+// hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,16 +51,50 @@ std::string Abs(const std::string& type, const std::string& may_be_least) {
 }
 
 TEST(ExpandAbs, TakesTheLargerOfBothSigns) {
-  for (const std::string type : {"i16", "i32", "i64"}) {
+  for (const std::string type : {"i32", "i64"}) {
     const std::string after = After(ExpandAbs, Abs(type, "false"));
     EXPECT_THAT(after, HasSubstr("max.s" + type.substr(1) + " $0, $1, n;"));
     EXPECT_THAT(after, Not(HasSubstr("call " + type + " @llvm.abs")));
   }
 }
 
+TEST(ExpandAbs, WidensHalves) {
+  EXPECT_THAT(After(ExpandAbs, Abs("i16", "false")), HasSubstr("call i32 @llvm.abs.i32(i32 %1, i1 true)"));
+}
+
 TEST(ExpandAbs, LeavesWhatHasNoLeastInteger) {
   EXPECT_THAT(After(ExpandAbs, Abs("i32", "true")), HasSubstr("call i32 @llvm.abs"));
   EXPECT_THAT(After(ExpandAbs, Abs("i8", "false")), HasSubstr("call i8 @llvm.abs"));
+}
+
+std::string Extremum(const std::string& name, const std::string& type) {
+  return "declare " + type + " @llvm." + name + "." + type + "(" + type + ", " + type + ")\ndefine " + type + " @f(" +
+         type + " %x, " + type + " %y) {\n  %m = call " + type + " @llvm." + name + "." + type + "(" + type + " %x, " +
+         type + " %y)\n  ret " + type + " %m\n}\n";
+}
+
+TEST(WidenExtrema, ComputesNarrowOnesIn32Bits) {
+  for (const std::string type : {"i8", "i16"}) {
+    EXPECT_THAT(After(WidenExtrema, Extremum("smin", type)), HasSubstr("sext " + type + " %x to i32"));
+    const std::string after = After(WidenExtrema, Extremum("umax", type));
+    EXPECT_THAT(after, HasSubstr("zext " + type + " %y to i32"));
+    EXPECT_THAT(after, HasSubstr("call i32 @llvm.umax.i32"));
+    EXPECT_THAT(after, HasSubstr("to " + type + "\n"));
+  }
+  EXPECT_THAT(After(WidenExtrema, Extremum("smin", "i32")), HasSubstr("call i32 @llvm.smin.i32(i32 %x, i32 %y)"));
+}
+
+TEST(HideNegations, WritesThemAsComplements) {
+  const std::string maximum = "\tmax.s32 \t%r3, %r2, %r1;\n";
+  EXPECT_EQ(HideNegations("\tneg.s32 \t%r1, %r2;\n" + maximum),
+            "\tnot.b32 \t%r1, %r2;\n\tadd.s32 \t%r1, %r1, 1;\n" + maximum);
+  EXPECT_EQ(HideNegations("neg.s32 n, %r2;\n" + maximum), "not.b32 \tn, %r2;\n\tadd.s32 \tn, n, 1;\n" + maximum);
+}
+
+TEST(HideNegations, LeavesTextThatComparesNothing) {
+  for (const std::string text : {"\tneg.s32 \t%r1, %r2;\n\tmax.s64 \t%rd3, %rd2, %rd1;\n",
+                                 "\t@%p1 neg.s32 \t%r1, %r2;\n\tmax.s32 \t%r3, %r2, %r1;\n"})
+    EXPECT_EQ(HideNegations(text), text);
 }
 
 TEST(MaskWords, MasksTheWordOfAHalf) {

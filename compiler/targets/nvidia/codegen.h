@@ -49,6 +49,12 @@ void OrderAsyncProxy(llvm::Module& module);
 // expand_abs.cc. Magnitudes of integers in a form that the assembler gets right.
 void ExpandAbs(llvm::Module& module);
 
+// widen_extrema.cc. The greater and lesser ones of narrow integers, in 32 bits, which the assembler gets right.
+void WidenExtrema(llvm::Module& module);
+
+// hide_negations.cc. PTX whose negations the assembler does not lose.
+std::string HideNegations(absl::string_view ptx);
+
 // guard_high_products.cc. High halves of products in a form that the assembler subtracts from rightly.
 void GuardHighProducts(llvm::Module& module);
 

@@ -139,7 +139,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   // ptxas moves code itself, and knows the registers. LLVM's sinking leaves the operands alive instead of one result.
   absl::StatusOr<std::string> text = WriteAssemblyText(module, machine, {.sinks = false});
   if (!text.ok()) return text.status();
-  std::string ptx = *std::move(text);
+  std::string ptx = HideNegations(*text);
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
   // Without ", debug", which asks the assembler for -g; line numbers need none.
   ReplaceDirective(ptx, ".target", arch.name);

@@ -15,11 +15,16 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-// Of 16, 32 and 64 bits; of fewer bits the magnitude has none left for the sign. Vectors are taken apart before.
+// Of 32 and 64 bits; of fewer bits the magnitude has none left for the sign. Vectors are taken apart before.
 const char* ConstraintsFor(const llvm::Type& type) {
-  if (type.isIntegerTy(16)) return "=h,h";
   if (type.isIntegerTy(32)) return "=r,r";
   return type.isIntegerTy(64) ? "=l,l" : nullptr;
+}
+
+// Of 16 bits, in 32.
+llvm::Value* WideAbs(llvm::IRBuilder<>& b, llvm::Value* value) {
+  llvm::Value* wide = b.CreateSExt(value, b.getInt32Ty());
+  return b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, wide, b.getTrue()), value->getType());
 }
 
 bool MayMeetTheLeast(const llvm::IntrinsicInst& call) {
@@ -34,13 +39,18 @@ void ExpandAbs(llvm::Module& module) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
       if (!call || call->getIntrinsicID() != llvm::Intrinsic::abs || !MayMeetTheLeast(*call)) continue;
       llvm::Type* type = call->getType();
+      llvm::IRBuilder<> b(call);
+      if (type->isIntegerTy(16)) {
+        call->replaceAllUsesWith(WideAbs(b, call->getArgOperand(0)));
+        call->eraseFromParent();
+        continue;
+      }
       const char* constraints = ConstraintsFor(*type);
       if (!constraints) continue;
       const std::string bits = std::to_string(type->getIntegerBitWidth());
       const std::string text = "{\n.reg .b" + bits + " n;\nneg.s" + bits + " n, $1;\nmax.s" + bits + " $0, $1, n;\n}";
       auto* assembly = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), text, constraints,
                                             /*hasSideEffects=*/false);
-      llvm::IRBuilder<> b(call);
       call->replaceAllUsesWith(b.CreateCall(assembly, {call->getArgOperand(0)}));
       call->eraseFromParent();
     }

@@ -151,6 +151,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
   ExpandAbs(module);
+  WidenExtrema(module);
   GuardHighProducts(module);
   SelectSignedBits(module);
   MaskWords(module);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ptxas merges two instructions for the greater or lesser one of 32-bit integers into one of three operands. It loses
+// the negation of the second operand of the inner one (seen in 12.8 and 13.0, for sm_90 and sm_100):
+//
+//   neg.s32 %n, %x;  max.s32 %m, %y, %n;  max.s32 %r, %m, %z;   ->   VIMNMX3 y, x, z
+//
+// ptxas does not see that ~x + 1 is -x. It adds the 1 in the instruction for the inner one. The text is changed rather
+// than LLVM's IR, for code generation makes negations too.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "compiler/targets/nvidia/codegen.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+constexpr absl::string_view kNegation = "neg.s32 ", kBlanks = " \t";
+
+// What follows the blanks that `text` begins with.
+absl::string_view AfterBlanks(absl::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+}
+
+}  // namespace
+
+std::string HideNegations(absl::string_view ptx) {
+  if (!absl::StrContains(ptx, "max.s32") && !absl::StrContains(ptx, "min.s32")) return std::string(ptx);
+  std::string text;
+  size_t done = 0;
+  for (size_t at = ptx.find(kNegation); at != absl::string_view::npos; at = ptx.find(kNegation, at + 1)) {
+    // Under a predicate, or on a line of others, it stays.
+    const size_t line = ptx.rfind('\n', at) + 1, end = ptx.find(';', at);
+    const size_t comma = ptx.find(',', at);
+    if (!AfterBlanks(ptx.substr(line, at - line)).empty() || end == absl::string_view::npos || comma > end) continue;
+    const absl::string_view to = AfterBlanks(ptx.substr(at, comma - at).substr(kNegation.size()));
+    const absl::string_view from = AfterBlanks(ptx.substr(comma + 1, end - comma - 1));
+    absl::StrAppend(&text, ptx.substr(done, at - done), "not.b32 \t", to, ", ", from, ";\n\tadd.s32 \t", to, ", ", to,
+                    ", 1");
+    done = end;
+  }
+  return absl::StrCat(text, ptx.substr(done));
+}
+
+}  // namespace tritond::compiler::nvidia
