@@ -2,8 +2,6 @@
 #include "compiler/targets/nvidia/operand_registers.h"
 
 #include "compiler/analysis/scratch.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -18,17 +16,9 @@ int BitsOf(Value value) {
   return element.isIntOrFloat() ? static_cast<int>(element.getIntOrFloatBitWidth()) : 0;
 }
 
-bool IsSplat(Value value) {
-  mlir::DenseElementsAttr constant;
-  return mlir::matchPattern(value, mlir::m_Constant(&constant)) && constant.isSplat();
-}
-
-// Whether a register of the result may be one of an operand's, with nothing done to it. A constant that is the same
-// for all registers does something to each: canonicalisation has removed those that do nothing.
-bool MayKeepRegisters(Operation* op) {
-  if (op->getNumRegions() > 0 || !mlir::isMemoryEffectFree(op) || ScratchBytes(op) > 0) return false;
-  if (llvm::isa<mlir::arith::SelectOp>(op)) return true;
-  return llvm::none_of(op->getOperands(), IsSplat);
+// Whether a register of the result may be one of an operand's: the same value, or one that is computed in place.
+bool MayTakeRegisters(Operation* op) {
+  return op->getNumRegions() == 0 && mlir::isMemoryEffectFree(op) && ScratchBytes(op) == 0;
 }
 
 }  // namespace
@@ -45,7 +35,7 @@ llvm::SmallSetVector<Operation*, 4> MakersOfOperandA(ttng::WarpGroupDotOp dot) {
   const int bits = work.empty() ? 0 : BitsOf(dot.getA());
   while (!work.empty()) {
     Operation* op = work.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != dot->getBlock() || !makers.insert(op) || !MayKeepRegisters(op)) continue;
+    if (!op || op->getBlock() != dot->getBlock() || !makers.insert(op) || !MayTakeRegisters(op)) continue;
     for (Value operand : op->getOperands())
       if (llvm::isa<RankedTensorType>(operand.getType()) && BitsOf(operand) == bits) work.push_back(operand);
   }
