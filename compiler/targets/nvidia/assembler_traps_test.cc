@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
+// guard_rotations.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,6 +82,23 @@ TEST(WidenExtrema, ComputesNarrowOnesIn32Bits) {
     EXPECT_THAT(after, HasSubstr("to " + type + "\n"));
   }
   EXPECT_THAT(After(WidenExtrema, Extremum("smin", "i32")), HasSubstr("call i32 @llvm.smin.i32(i32 %x, i32 %y)"));
+}
+
+std::string OfShifts(const std::string& operation, const std::string& shift, int right) {
+  return "define i64 @f(i64 %x) {\n  %h = shl i64 %x, 44\n  %l = " + shift + " i64 %x, " + std::to_string(right) +
+         "\n  %r = " + operation + "\n  ret i64 %r\n}\n";
+}
+
+TEST(GuardRotations, DisguisesTheNumberThatIsShiftedToTheRight) {
+  for (const std::string operation : {"add i64 %h, %l", "add i64 %l, %h", "sub i64 %h, %l", "sub i64 %l, %h"})
+    EXPECT_THAT(After(GuardRotations, OfShifts(operation, "ashr", 20)), HasSubstr("prmt")) << operation;
+  EXPECT_THAT(After(GuardRotations, OfShifts("sub i64 %h, %l", "lshr", 20)), HasSubstr("prmt"));
+}
+
+TEST(GuardRotations, LeavesRotationsAndOtherShifts) {
+  EXPECT_THAT(After(GuardRotations, OfShifts("add i64 %h, %l", "lshr", 20)), Not(HasSubstr("prmt")));
+  EXPECT_THAT(After(GuardRotations, OfShifts("add i64 %h, %l", "ashr", 21)), Not(HasSubstr("prmt")));
+  EXPECT_THAT(After(GuardRotations, OfShifts("or i64 %h, %l", "ashr", 20)), Not(HasSubstr("prmt")));
 }
 
 TEST(HideNegations, WritesThemAsComplements) {

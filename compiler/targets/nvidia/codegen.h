@@ -58,6 +58,9 @@ std::string HideNegations(absl::string_view ptx);
 // guard_high_products.cc. High halves of products in a form that the assembler subtracts from rightly.
 void GuardHighProducts(llvm::Module& module);
 
+// guard_rotations.cc. Sums and differences of shifts in a form that the assembler takes for no rotation.
+void GuardRotations(llvm::Module& module);
+
 // mask_words.cc. Masks of halves in a form that the assembler gets right.
 void MaskWords(llvm::Module& module);
 

@@ -153,6 +153,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   ExpandAbs(module);
   WidenExtrema(module);
   GuardHighProducts(module);
+  GuardRotations(module);
   SelectSignedBits(module);
   MaskWords(module);
   // The passes above would take the vectors apart again.
