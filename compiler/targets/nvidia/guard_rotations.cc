@@ -6,8 +6,11 @@
 //   shl.b64 %h, %x, 44;  shr.s64 %l, %x, 20;  add.s64 %s, %h, %l;   ->   SHF.L.W; SHF.L.W
 //   shl.b64 %h, %x, 44;  shr.s64 %l, %x, 20;  sub.s64 %d, %h, %l;   ->   the same
 //
-// A permutation of bytes that changes nothing makes two numbers of the one. Sums with logical shifts are rotations.
+// A permutation of bytes that changes nothing makes two numbers of the one, wherever it is shifted both ways: constants
+// may stand between the shifts and their sum, and code generation moves these. Real rotations are intrinsics in LLVM's
+// IR.
 #include "compiler/targets/nvidia/codegen.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,14 +22,14 @@ namespace {
 
 constexpr unsigned kBits = 64, kWordBits = 32;
 
-// The shift to the right, where the two operands shift one number so far; else null.
-llvm::Instruction* ShiftToTheRight(llvm::Value* a, llvm::Value* b) {
+// By how many bits `value` is `number` shifted to the left; products are written as such shifts later.
+std::optional<uint64_t> BitsToTheLeft(llvm::Value* value, llvm::Value*& number) {
   using namespace llvm::PatternMatch;
-  llvm::Value* number = nullptr;
-  uint64_t left = 0, right = 0;
-  const bool matches =
-      match(a, m_Shl(m_Value(number), m_ConstantInt(left))) && match(b, m_Shr(m_Specific(number), m_ConstantInt(right)));
-  return matches && left + right == kBits ? llvm::cast<llvm::Instruction>(b) : nullptr;
+  uint64_t left = 0;
+  const llvm::APInt* factor = nullptr;
+  if (match(value, m_Shl(m_Value(number), m_ConstantInt(left)))) return left;
+  if (match(value, m_Mul(m_Value(number), m_Power2(factor)))) return factor->logBase2();
+  return std::nullopt;
 }
 
 // `number`, 64 bits, in a form that the assembler takes for another one.
@@ -42,18 +45,24 @@ llvm::Value* Disguise(llvm::IRBuilder<>& b, llvm::Value* number) {
 }  // namespace
 
 void GuardRotations(llvm::Module& module) {
+  using namespace llvm::PatternMatch;
   for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      const bool is_sum = instruction.getOpcode() == llvm::Instruction::Add;
-      if (!(is_sum || instruction.getOpcode() == llvm::Instruction::Sub) || !instruction.getType()->isIntegerTy(kBits))
+    llvm::DenseSet<std::pair<llvm::Value*, uint64_t>> to_the_left;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      llvm::Value* number = nullptr;
+      if (!instruction.getType()->isIntegerTy(kBits)) continue;
+      if (std::optional<uint64_t> left = BitsToTheLeft(&instruction, number)) to_the_left.insert({number, *left});
+    }
+    if (to_the_left.empty()) continue;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      llvm::Value* number = nullptr;
+      uint64_t right = 0;
+      if (!instruction.getType()->isIntegerTy(kBits) ||
+          !match(&instruction, m_Shr(m_Value(number), m_ConstantInt(right))) ||
+          !to_the_left.contains({number, kBits - right}))
         continue;
-      llvm::Value *a = instruction.getOperand(0), *b = instruction.getOperand(1);
-      llvm::Instruction* shift = ShiftToTheRight(a, b) ? ShiftToTheRight(a, b) : ShiftToTheRight(b, a);
-      if (!shift || (is_sum && shift->getOpcode() == llvm::Instruction::LShr)) continue;
-      llvm::IRBuilder<> builder(&instruction);
-      llvm::Value* other = builder.CreateBinOp(static_cast<llvm::Instruction::BinaryOps>(shift->getOpcode()),
-                                               Disguise(builder, shift->getOperand(0)), shift->getOperand(1));
-      instruction.replaceUsesOfWith(shift, other);
+      llvm::IRBuilder<> b(&instruction);
+      instruction.setOperand(0, Disguise(b, number));
     }
   }
 }
