@@ -145,6 +145,8 @@ struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisi
       if (wide > narrow) divisor = std::max(divisor, kAccessBytes / access.element_bytes);
     if (divisor == 1) return;
     best = WidthsIf(func, accesses, arguments, divisor);
+    // Of a quotient, as many elements are no multiple of the access yet.
+    if (best == now) best = WidthsIf(func, accesses, arguments, divisor = kAccessBytes);
     for (BlockArgument argument : Candidates(func)) {
       llvm::SmallVector<BlockArgument> others(arguments);
       llvm::erase(others, argument);

@@ -85,3 +85,23 @@ tt.func public @dots(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %a:
   tt.store %p, %v : tensor<256x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// A quarter of %n is a multiple of four elements only where %n is one of 16.
+// CHECK-LABEL: @quotient
+// CHECK: arith.andi %{{.*}}, %c15_i32
+// CHECK: scf.if
+tt.func public @quotient(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %c4 = arith.constant 4 : i32
+  %pid = tt.get_program_id x : i32
+  %q = arith.divsi %n, %c4 : i32
+  %row = arith.muli %pid, %q : i32
+  %base = tt.addptr %x, %row : !tt.ptr<f32>, i32
+  %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+  %s = tt.splat %base : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+  %p = tt.addptr %s, %r : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+  %v = tt.load %p : tensor<128x!tt.ptr<f32>>
+  tt.store %p, %v : tensor<128x!tt.ptr<f32>>
+  tt.return
+}
