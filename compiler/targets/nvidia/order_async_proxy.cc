@@ -52,11 +52,15 @@ bool IsBarrier(const llvm::Instruction& instruction) {
 
 llvm::Value* NumberOf(const llvm::Instruction& barrier) { return llvm::cast<llvm::CallInst>(barrier).getArgOperand(0); }
 
-// Calls may hold wgmma or tcgen05.mma.
+bool IssuesProducts(const llvm::Instruction& instruction) {
+  return IsWgmma(instruction) || IsAssembly(instruction, "tcgen05.mma");
+}
+
+// Of a module with such products, calls may hold one.
 bool MayIssueProducts(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return IsWgmma(instruction) || IsAssembly(instruction, "tcgen05.mma") || (callee && !callee->isDeclaration());
+  return IssuesProducts(instruction) || (callee && !callee->isDeclaration());
 }
 
 // Appends the barriers of `function` after which wgmma may come before another barrier.
@@ -91,6 +95,9 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
 bool IsWgmma(const llvm::Instruction& instruction) { return IsAssembly(instruction, "wgmma.mma_async"); }
 
 void OrderAsyncProxy(llvm::Module& module) {
+  // GPUs without them lack the fence, too.
+  if (llvm::none_of(module, [](llvm::Function& f) { return llvm::any_of(llvm::instructions(f), IssuesProducts); }))
+    return;
   llvm::SmallVector<llvm::Instruction*> last, barriers;
   for (llvm::Function& function : module) FindLastBarriers(function, last);
   if (last.empty()) return;

@@ -67,7 +67,8 @@ TEST(OrderAsyncProxy, FollowsLoops) {
 }
 
 TEST(OrderAsyncProxy, SupposesWgmmaInCalls) {
-  EXPECT_THAT(Ordered(std::string(kBarrier) + "  call void @f()\n"), ElementsAre(kFenceName, kBarrierName, "f"));
+  EXPECT_THAT(Ordered(std::string(kWgmma) + kBarrier + "  call void @f()\n"),
+              ElementsAre("wgmma", kFenceName, kBarrierName, "f"));
 }
 
 // Warps that write come to the barrier at another place than those that read, and to none before wgmma.
@@ -80,7 +81,10 @@ TEST(OrderAsyncProxy, FencesAllBarriersOfSomeWarpsByNumber) {
   EXPECT_THAT(Ordered(body), ElementsAre(kFenceName, kName, "wgmma", kName, kFenceName, kName));
 }
 
-TEST(OrderAsyncProxy, LeavesOthersAlone) { EXPECT_THAT(Ordered(kBarrier), ElementsAre(kBarrierName)); }
+TEST(OrderAsyncProxy, LeavesOthersAlone) {
+  EXPECT_THAT(Ordered(kBarrier), ElementsAre(kBarrierName));
+  EXPECT_THAT(Ordered(std::string(kBarrier) + "  call void @f()\n"), ElementsAre(kBarrierName, "f"));
+}
 
 }  // namespace
 }  // namespace tritond::compiler::nvidia
