@@ -36,6 +36,9 @@ using llvm::alignTo;
 using Counts = llvm::SmallVector<int32_t>;
 using ttg::WarpSpecializeOp;
 
+// No device has larger blocks, however narrow its warps.
+constexpr int kMostWarps = 1024;
+
 struct AllocateWarpGroupsPass : impl::AllocateWarpGroupsPassBase<AllocateWarpGroupsPass> {
   using AllocateWarpGroupsPassBase::AllocateWarpGroupsPassBase;
 
@@ -85,6 +88,9 @@ struct AllocateWarpGroupsPass : impl::AllocateWarpGroupsPassBase<AllocateWarpGro
         return op.emitOpError() << "has its partition " << i << " of " << warps << " warps begin at warp " << first
                                 << ", which is none of the multiples of " << Alignment(warps) << " from " << base_
                                 << " on";
+      if (first > kMostWarps - warps)
+        return op.emitOpError() << "has its partition " << i << " of " << warps << " warps begin at warp " << first
+                                << "; no block has that many warps";
       if (static_cast<int>(taken.size()) < first + warps) taken.resize(first + warps);
       if (taken.find_first_in(first, first + warps) >= 0)
         return op.emitOpError() << "has its partition " << i << " begin at warp " << first

@@ -75,6 +75,18 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 // -----
 
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @beyond_any_block() {
+    // expected-error @+1 {{partition 0 of 4 warps begin at warp 2147483644; no block has that many warps}}
+    ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 2147483644>}
+    default { ttg.warp_yield }
+    partition0() num_warps(4) { ttg.warp_return } : () -> ()
+    tt.return
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @twice() {
     // expected-error @+1 {{partition 1 begin at warp 6, where another partition is}}
     ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 4, 6>}
