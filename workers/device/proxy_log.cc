@@ -10,17 +10,22 @@ namespace tritond::workers {
 
 void ProxyLog::Clear() {
   std::fill(bytes_.begin(), bytes_.end(), Byte());
-  unfenced_.clear();
+  std::fill(granules_.begin(), granules_.end(), Granule());
+  pending_.clear();
 }
 
 void ProxyLog::Wrote(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes, uint32_t epoch) {
+  if (bytes == 0) return;
   const uint32_t mark = clocks_.Mark(WarpOf(thread));
-  for (uint64_t i = offset; i < offset + bytes; ++i)
-    bytes_[i] = {site, epoch, 0, 0, mark, 0, static_cast<uint16_t>(thread)};
-  if (!unfenced_.empty() && unfenced_.back().offset + unfenced_.back().bytes == offset) {
-    unfenced_.back().bytes += bytes;
-  } else {
-    unfenced_.push_back({offset, bytes});
+  const uint64_t end = offset + bytes;
+  for (uint64_t i = offset; i < end; ++i) bytes_[i] = {site, epoch, 0, 0, mark, 0, static_cast<uint16_t>(thread)};
+  for (uint64_t i = offset / kGranuleBytes; i * kGranuleBytes < end; ++i) {
+    const bool is_whole = offset <= i * kGranuleBytes && (i + 1) * kGranuleBytes <= end;
+    Granule& granule = granules_[i];
+    if (!granule.is_pending) pending_.push_back(static_cast<uint32_t>(i));
+    granule = Granule();
+    granule.is_pending = true;
+    if (is_whole) granule.write_epoch = epoch, granule.write_mark = mark, granule.writer = thread;
   }
 }
 
@@ -29,30 +34,51 @@ void ProxyLog::Forget(uint64_t offset, uint64_t bytes) {
 }
 
 void ProxyLog::Fence(int thread, uint32_t epoch) {
-  const auto done = [&](const Range& range) { return FenceRange(range, thread, epoch); };
-  unfenced_.erase(std::remove_if(unfenced_.begin(), unfenced_.end(), done), unfenced_.end());
+  const auto done = [&](uint32_t index) { return FenceGranule(index, thread, epoch); };
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), done), pending_.end());
 }
 
-// A fence covers the thread's own writes, its warp's, those before the last barrier and those that were released to it.
-bool ProxyLog::FenceRange(const Range& range, int thread, uint32_t epoch) {
-  bool is_done = true;
-  for (uint64_t i = range.offset; i < range.offset + range.bytes; ++i) {
+bool ProxyLog::Concerns(const Granule& granule, int thread, uint32_t epoch) const {
+  const int warp = WarpOf(thread);
+  if (granule.epoch == epoch && granule.is_marked && (granule.covered_warps >> warp & 1) != 0) return false;
+  if (granule.writer < 0 || granule.writer == thread || granule.write_epoch < epoch) return true;
+  const int writer = WarpOf(granule.writer);
+  return writer != warp && clocks_.Knows(thread, writer, granule.write_mark);
+}
+
+bool ProxyLog::FenceGranule(uint32_t index, int thread, uint32_t epoch) {
+  Granule& granule = granules_[index];
+  if (!Concerns(granule, thread, epoch)) return false;
+  bool is_done = true, is_covered = true, is_marked = true;
+  const uint64_t begin = index * kGranuleBytes, end = std::min<uint64_t>(begin + kGranuleBytes, bytes_.size());
+  for (uint64_t i = begin; i < end; ++i) {
     Byte& byte = bytes_[i];
     if (byte.write_epoch == 0 || (byte.fence_epoch != 0 && byte.fence_epoch < epoch)) continue;
     is_done = false;
-    const int warp = WarpOf(thread), writer = WarpOf(byte.writer);
-    const bool is_known =
-        byte.write_epoch < epoch || (writer != warp && clocks_.Knows(thread, writer, byte.write_mark));
-    if (writer != warp && !is_known) continue;
-    if (byte.fence_epoch != epoch) byte.fence_warps = 0;
-    byte.fence_epoch = epoch;
-    // A write of this epoch is fenced for others by its own thread alone.
-    if (byte.writer == thread || is_known) byte.fence_warps |= uint64_t{1} << warp;
-    // The first one counts: whoever knows of it need not know of later ones.
-    if (byte.writer == thread && byte.fence_mark == 0) byte.fence_mark = clocks_.Mark(warp);
-    if (byte.fence_warps == 0) byte.fence_epoch = 0;
+    FenceByte(byte, thread, epoch);
+    is_covered &= (byte.fence_warps >> WarpOf(thread) & 1) != 0;
+    is_marked &= byte.fence_mark != 0;
   }
+  if (granule.epoch != epoch) granule.covered_warps = 0;
+  granule.epoch = epoch;
+  granule.is_marked = is_marked;
+  if (is_covered) granule.covered_warps |= uint64_t{1} << WarpOf(thread);
+  granule.is_pending = !is_done;
   return is_done;
+}
+
+// A fence covers the thread's own writes, its warp's, those before the last barrier and those that were released to it.
+void ProxyLog::FenceByte(Byte& byte, int thread, uint32_t epoch) {
+  const int warp = WarpOf(thread), writer = WarpOf(byte.writer);
+  const bool is_known = byte.write_epoch < epoch || (writer != warp && clocks_.Knows(thread, writer, byte.write_mark));
+  if (writer != warp && !is_known) return;
+  if (byte.fence_epoch != epoch) byte.fence_warps = 0;
+  byte.fence_epoch = epoch;
+  // A write of this epoch is fenced for others by its own thread alone.
+  if (byte.writer == thread || is_known) byte.fence_warps |= uint64_t{1} << warp;
+  // The first one counts: whoever knows of it need not know of later ones.
+  if (byte.writer == thread && byte.fence_mark == 0) byte.fence_mark = clocks_.Mark(warp);
+  if (byte.fence_warps == 0) byte.fence_epoch = 0;
 }
 
 absl::optional<std::string> ProxyLog::Read(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes,

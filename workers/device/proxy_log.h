@@ -21,7 +21,7 @@ class ProxyLog final {
  public:
   // Does not own `clocks`, which must outlive it.
   ProxyLog(uint64_t bytes, int warp_size, const emulated::ReleaseClocks& clocks)
-      : warp_size_(warp_size), clocks_(clocks), bytes_(bytes) {}
+      : warp_size_(warp_size), clocks_(clocks), bytes_(bytes), granules_((bytes + kGranuleBytes - 1) / kGranuleBytes) {}
 
   void Clear();
   void Wrote(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes, uint32_t epoch);
@@ -33,6 +33,8 @@ class ProxyLog final {
                                    uint32_t epoch) const;
 
  private:
+  static constexpr uint64_t kGranuleBytes = 16;  // what a thread writes at most at once
+
   struct Byte {
     const TritondHostSite* site = nullptr;
     uint32_t write_epoch = 0;  // 0: not written
@@ -42,19 +44,30 @@ class ProxyLog final {
     uint32_t fence_mark = 0;   // the same, of the writer's own fence; 0: none
     uint16_t writer = 0;
   };
-  struct Range {
-    uint64_t offset, bytes;
+  // Bytes that are looked at together, so that fences pass over what they have nothing to do with.
+  struct Granule {
+    uint64_t covered_warps = 0;  // whose fences in `epoch` cover every byte
+    uint32_t epoch = 0;
+    uint32_t write_epoch = 0, write_mark = 0;  // of the one write of every byte, by `writer`
+    int writer = -1;                           // -1: there is no such write
+    bool is_pending = false;                   // in pending_
+    bool is_marked = false;                    // every byte was fenced by its writer
   };
 
-  // Whether the range needs fences of later threads no more.
-  bool FenceRange(const Range& range, int thread, uint32_t epoch);
+  // Whether a fence may cover bytes of the granule.
+  bool Concerns(const Granule& granule, int thread, uint32_t epoch) const;
+  // Whether the granule needs fences of later threads no more.
+  bool FenceGranule(uint32_t index, int thread, uint32_t epoch);
+  // What a fence does to a byte that needs one.
+  void FenceByte(Byte& byte, int thread, uint32_t epoch);
 
   int WarpOf(int thread) const { return thread / warp_size_; }
 
   const int warp_size_;
   const emulated::ReleaseClocks& clocks_;
   std::vector<Byte> bytes_;
-  std::vector<Range> unfenced_;
+  std::vector<Granule> granules_;
+  std::vector<uint32_t> pending_;  // granules that may need fences, each once
 };
 
 }  // namespace tritond::workers
