@@ -41,8 +41,9 @@ void SetBlockTarget(llvm::Function& kernel);
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);
 
-// order_async_proxy.cc. Whether this is inline assembly that issues wgmma.
+// order_async_proxy.cc. Whether this is inline assembly that issues wgmma, or tcgen05.mma.
 bool IsWgmma(const llvm::Instruction& instruction);
+bool IsTensorMemoryProduct(const llvm::Instruction& instruction);
 // Puts the fences that wgmma needs in front of barriers, if the module has any.
 void OrderAsyncProxy(llvm::Module& module);
 

@@ -175,6 +175,22 @@ TEST_F(NvidiaCodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInternal);
 }
 
+TEST_F(NvidiaCodegenTest, MatrixUnitsOfOtherGpusAreRefused) {
+  for (const auto& [assembly, lacking, having] :
+       {std::tuple("wgmma.mma_async", 80, 90), std::tuple("wgmma.mma_async", 120, 90),
+        std::tuple("tcgen05.mma", 90, 100)}) {
+    for (const int capability : {lacking, having}) {
+      TestKernel k("pi");
+      auto value = ops_.InlineAsm(k.builder(), k.loc(), k.TypeOf('i'), {k.arg(1)},
+                                  std::string("mov.u32 $0, $1; // ") + assembly, "=r,r", true);
+      ASSERT_TRUE(mlir::succeeded(value));
+      const absl::Status status = k.ToPtx(capability, *toolchain_).status();
+      EXPECT_EQ(status.code(), capability == having ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument);
+      if (capability == lacking) EXPECT_THAT(std::string(status.message()), HasSubstr("the kernel uses "));
+    }
+  }
+}
+
 TEST_F(NvidiaCodegenTest, AModuleWithoutKernelIsRefused) {
   TestKernel k("p");
   k.module().lookupSymbol<LLVM::LLVMFuncOp>("kernel").removePassthroughAttr();

@@ -6,6 +6,7 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/llvm_analyses.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -101,6 +102,22 @@ absl::Status CheckResolved(const llvm::Module& module) {
   return absl::OkStatus();
 }
 
+// TTGIR that was made for another GPU may ask for its matrix units.
+absl::Status CheckProducts(const llvm::Module& module, llvm::StringRef cpu) {
+  int capability = 0;
+  cpu.drop_front(cpu.find_first_of("0123456789")).take_while(llvm::isDigit).getAsInteger(10, capability);
+  for (const llvm::Function& function : module) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const bool is_wgmma = IsWgmma(instruction);
+      if ((is_wgmma && (capability < kFirstWithWgmma || capability > kLastWithWgmma)) ||
+          (IsTensorMemoryProduct(instruction) && capability < kFirstWithTensorMemory))
+        return absl::InvalidArgumentError(
+            absl::StrCat("the kernel uses ", is_wgmma ? "wgmma" : "tcgen05.mma", ", which ", cpu.str(), " lacks"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // A pipeline of our own. Lowering has chosen vectors, unrolling and what stands in loops. What is left to LLVM is to
 // inline the device library, to fold, and to move what does not change out of loops. LLVM's -O3 costs five times as
 // much and rotates loops, which puts a guard in front of a loop. The guard joins the accumulators of wgmma with zeros
@@ -139,6 +156,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (!options.debug_info) llvm::StripDebugInfo(module);
+  if (absl::Status status = CheckProducts(module, machine.getTargetCPU()); !status.ok()) return status;
   if (absl::Status status = MarkKernels(module, options); !status.ok()) return status;
   const bool flush_subnormals = options.own.Boolean(kFlushSubnormals, true);
   ReplaceOneInstructionFunctions(module, flush_subnormals);

@@ -53,7 +53,7 @@ bool IsBarrier(const llvm::Instruction& instruction) {
 llvm::Value* NumberOf(const llvm::Instruction& barrier) { return llvm::cast<llvm::CallInst>(barrier).getArgOperand(0); }
 
 bool IssuesProducts(const llvm::Instruction& instruction) {
-  return IsWgmma(instruction) || IsAssembly(instruction, "tcgen05.mma");
+  return IsWgmma(instruction) || IsTensorMemoryProduct(instruction);
 }
 
 // Of a module with such products, calls may hold one.
@@ -93,6 +93,8 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
 }  // namespace
 
 bool IsWgmma(const llvm::Instruction& instruction) { return IsAssembly(instruction, "wgmma.mma_async"); }
+
+bool IsTensorMemoryProduct(const llvm::Instruction& instruction) { return IsAssembly(instruction, "tcgen05.mma"); }
 
 void OrderAsyncProxy(llvm::Module& module) {
   // GPUs without them lack the fence, too.
