@@ -21,6 +21,8 @@
 //   and the products are exact. With an fp16 operand both become f32 and the dot is tf32, which holds fp16 as it is.
 // - A scale is i8 (e8m0: a power of two; 255 is NaN) or a float. 2^-127, code 0, is subnormal.
 // - e2m1 comes two a byte, the low half first, along K or along the other dimension: ttg.fp4_to_fp takes them apart.
+//   Where the wide operands do not fit into shared memory (max-operand-bytes), it is packed along K as well, in which
+//   buffers can hold it (ttg-narrow-operand-buffers).
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -293,6 +295,14 @@ void PackAlongK(tt::DotScaledOp op) {
   }
 }
 
+// Bytes of both operands as bf16.
+int64_t WideBytes(tt::DotScaledOp op) {
+  const auto bytes = [](Value operand, ScaleDotElemType element) {
+    return TypeOf(operand).getNumElements() * (element == ScaleDotElemType::kE2M1 ? 4 : 2);
+  };
+  return bytes(op.getA(), op.getAElemType()) + bytes(op.getB(), op.getBElemType());
+}
+
 class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<DecomposeScaledDotPass> {
  public:
   using DecomposeScaledDotPassBase::DecomposeScaledDotPassBase;
@@ -311,11 +321,9 @@ class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<Decompose
     llvm::SmallVector<tt::DotScaledOp> ops;
     getOperation().walk([&](tt::DotScaledOp op) { ops.push_back(op); });
     for (tt::DotScaledOp op : ops) {
-      if (llvm::any_of(tiles, [&](const ScaledTile& tile) { return IsNative(op, tile); })) {
-        PackAlongK(op);
-      } else if (failed(Decomposer(op).Run())) {
-        return signalPassFailure();
-      }
+      const bool is_native = llvm::any_of(tiles, [&](const ScaledTile& tile) { return IsNative(op, tile); });
+      if (is_native || WideBytes(op) > max_operand_bytes) PackAlongK(op);
+      if (!is_native && failed(Decomposer(op).Run())) return signalPassFailure();
     }
   }
 };

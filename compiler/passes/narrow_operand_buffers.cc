@@ -11,6 +11,7 @@
 //   %w = ttg.local_load %m     : … -> tensor<128x256xf8E4M3FN, #ttg.dot_op<…>>
 //   %z = tt.fp_to_fp %w        : … -> tensor<128x256xf16, #ttg.dot_op<…>>
 //
+// Bytes of two 4-bit numbers each are widened likewise (ttg.fp4_to_fp), if the numbers of a byte belong to one thread.
 // The buffers that save most come first, and no more than have to.
 #include "compiler/analysis/allocation.h"
 #include "compiler/dots/matrix_buffers.h"
@@ -34,8 +35,8 @@ RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
 
 bool IsWidening(Operation* op) {
-  return llvm::isa_and_present<tt::FpToFpOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
-                               arith::UIToFPOp>(op) &&
+  return llvm::isa_and_present<tt::FpToFpOp, ttg::Fp4ToFpOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp,
+                               arith::SIToFPOp, arith::UIToFPOp>(op) &&
          TypeOf(op->getOperand(0)).getElementTypeBitWidth() < TypeOf(op->getResult(0)).getElementTypeBitWidth();
 }
 
@@ -49,6 +50,18 @@ struct WideBuffer {
   Value Narrow() const { return casts.front()->getOperand(0); }
 };
 
+// The encodings of what is read and of each cast of it, such that the last one's result has encoding `result`. Empty
+// where a cast has none: bytes of two numbers, if different threads are to hold these.
+llvm::SmallVector<mlir::Attribute> EncodingsOf(llvm::ArrayRef<Operation*> casts, mlir::Attribute result) {
+  llvm::SmallVector<mlir::Attribute> encodings{result};
+  for (Operation* cast : llvm::reverse(casts)) {
+    mlir::Attribute operand = ttg::OperandEncodingFor(cast, encodings.front());
+    if (!operand) return {};
+    encodings.insert(encodings.begin(), operand);
+  }
+  return encodings;
+}
+
 std::optional<WideBuffer> WideBufferOf(ttg::LocalAllocOp alloc) {
   WideBuffer found{alloc};
   if (!alloc.getSrc() || alloc->use_empty()) return std::nullopt;
@@ -60,7 +73,7 @@ std::optional<WideBuffer> WideBufferOf(ttg::LocalAllocOp alloc) {
     auto load = llvm::dyn_cast<ttg::LocalLoadOp>(user);
     if (!load) return std::nullopt;
     operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(TypeOf(load).getEncoding());
-    if (!operand) return std::nullopt;
+    if (!operand || EncodingsOf(found.casts, operand).empty()) return std::nullopt;
   }
   RankedTensorType narrow = TypeOf(found.Narrow());
   found.saved = BytesOf(TypeOf(alloc.getSrc())) - BytesOf(narrow);
@@ -77,11 +90,11 @@ void Narrow(WideBuffer& wide) {
   auto buffer = ttg::LocalAllocOp::create(b, alloc.getLoc(), type, wide.Narrow(), mlir::IntegerAttr());
   for (Operation* user : llvm::make_early_inc_range(alloc->getUsers())) {
     auto load = llvm::cast<ttg::LocalLoadOp>(user);
-    mlir::Attribute encoding = TypeOf(load).getEncoding();
+    const auto encodings = EncodingsOf(wide.casts, TypeOf(load).getEncoding());
     b.setInsertionPoint(load);
-    Value value = ttg::LocalLoadOp::create(b, load.getLoc(), narrow.cloneWithEncoding(encoding), buffer,
+    Value value = ttg::LocalLoadOp::create(b, load.getLoc(), narrow.cloneWithEncoding(encodings.front()), buffer,
                                            /*token=*/Value());
-    for (Operation* cast : wide.casts) {
+    for (auto [cast, encoding] : llvm::zip_equal(wide.casts, llvm::drop_begin(encodings))) {
       Operation* clone = b.clone(*cast);
       clone->setOperand(0, value);
       value = clone->getResult(0);

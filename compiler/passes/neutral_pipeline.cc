@@ -43,6 +43,7 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
   // First: whether a matrix unit takes scales is the first thing that differs between devices.
   DecomposeScaledDotPassOptions decompose;
   decompose.kept_tiles.assign(choices.scaled_tiles.begin(), choices.scaled_tiles.end());
+  decompose.max_operand_bytes = choices.max_shared_bytes;
   pm.addPass(createDecomposeScaledDotPass(decompose));
   // While tensors have no encodings: the parts get theirs like everything else.
   SplitDotOperandsPassOptions split;

@@ -22,6 +22,7 @@ struct EncodingChoices {
   int max_add_bytes = 4;                     // that one atomic addition of floats changes
   std::vector<std::string> matrix_operands;  // element types that the matrix unit multiplies; TargetInfo has the list
   std::vector<std::string> scaled_tiles;     // matrix instructions that take scales: "mx:16x16x128:32"
+  int64_t max_shared_bytes = 0;              // of a block
 };
 
 // From canonical ttir to ttgir in which memory operations have the encodings that suit them.

@@ -29,7 +29,9 @@ def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp">
   let options = [
     ListOption<"kept_tiles", "kept-tiles", "std::string",
                "matrix instructions that take scales, mx:MxNxK:GROUP or nvfp4:MxNxK:GROUP with a scale for GROUP "
-               "elements along K: dots of whole tiles stay as they are">];
+               "elements along K: dots of whole tiles stay as they are">,
+    Option<"max_operand_bytes", "max-operand-bytes", "int64_t", "INT64_MAX",
+           "of a dot's wide operands, above which those of 4 bits are packed along K">];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";

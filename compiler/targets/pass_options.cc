@@ -11,6 +11,7 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.num_warps = options.num_warps;
   choices.threads_per_warp = info.lanes;
   choices.num_ctas = options.num_ctas;
+  choices.max_shared_bytes = info.max_shared_bytes;
   choices.max_add_bytes = info.max_add_bytes;
   choices.matrix_operands = MatrixOperandsOf(info);
   for (const MatrixShape& shape : info.matrix_instructions) {

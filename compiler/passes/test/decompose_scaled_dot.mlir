@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot | FileCheck %s
 // RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot="kept-tiles=mx:16x16x128:32,mx:32x32x64:32" | FileCheck %s --check-prefix=KEPT
+// RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot=max-operand-bytes=4095 | FileCheck %s --check-prefix=LARGE
 
 // Each scale stands for its group of K / groups elements; an operand without a scale is only widened.
 // CHECK-LABEL: @scale_of_a
@@ -31,10 +32,17 @@ tt.func @scale_of_b(%a: tensor<16x64xbf16>, %b: tensor<64x8xf8E5M2>, %s: tensor<
 
 // -----
 
-// Two e2m1 a byte: along K for a; along N for b, whose K is not packed.
+// Two e2m1 a byte: along K for a; along N for b, whose K is not packed. As bf16 both have 4096 bytes together. Where this
+// is too much, b is packed along K first.
 // CHECK-LABEL: @packed
 //       CHECK:   ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<16x32xi8> -> tensor<16x64xbf16>
 //       CHECK:   ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<64x8xi8> -> tensor<64x16xbf16>
+// LARGE-LABEL: @packed(
+//       LARGE:   tt.split
+//       LARGE:   %[[COLUMNS:.*]] = tt.join
+//       LARGE:   %[[B:.*]] = tt.reshape %[[COLUMNS]] : tensor<32x8x2xi8> -> tensor<32x16xi8>
+//       LARGE:   ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<16x32xi8> -> tensor<16x64xbf16>
+//       LARGE:   ttg.fp4_to_fp %[[B]] {axis = 0 : i32} : tensor<32x16xi8> -> tensor<64x16xbf16>
 tt.func @packed(%a: tensor<16x32xi8>, %b: tensor<64x8xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = tt.dot_scaled %a, %b, %c lhs = e2m1 rhs = e2m1 {rhs_k_pack = false} : tensor<16x32xi8> * tensor<64x8xi8> -> tensor<16x16xf32>
   tt.return %0 : tensor<16x16xf32>
