@@ -22,16 +22,25 @@ bool ReadsBuffer(RankedTensorType type, llvm::ArrayRef<unsigned> order, ttg::Dot
   return unit.OperandBuffer(type, order, is_transposed ? 1 - k : k) != mlir::Attribute();
 }
 
-// Whether a dot that outlives its iteration reads `value`, the tile of `load` or its transposition.
-bool IsReadOn(Value value, RankedTensorType type, llvm::ArrayRef<unsigned> order, bool is_transposed, ForOp loop) {
+using OperandTest = llvm::function_ref<bool(ttg::ConvertLayoutOp)>;
+
+// Whether the unit of an operand that `test` holds for reads `value`, a tile or its transposition, from a buffer.
+bool IsRead(Value value, RankedTensorType type, llvm::ArrayRef<unsigned> order, bool is_transposed, OperandTest test) {
   return llvm::any_of(value.getUsers(), [&](Operation* user) {
     if (auto trans = llvm::dyn_cast<tt::TransOp>(user); trans && !is_transposed)
-      return IsReadOn(trans.getResult(), type, order, /*is_transposed=*/true, loop);
+      return IsRead(trans.getResult(), type, order, /*is_transposed=*/true, test);
     auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(user);
     auto operand = convert ? llvm::dyn_cast<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())
                            : ttg::DotOperandEncodingAttr();
-    return operand && ReadsBuffer(type, order, operand, is_transposed) && FeedsOutlivingDot(convert, loop);
+    return operand && ReadsBuffer(type, order, operand, is_transposed) && test(convert);
   });
+}
+
+bool IsRead(tt::LoadOp load, OperandTest test) {
+  auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+  auto blocked =
+      type ? llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding()) : ttg::BlockedEncodingAttr();
+  return blocked && IsRead(load.getResult(), type, blocked.getOrder(), /*is_transposed=*/false, test);
 }
 
 }  // namespace
@@ -58,10 +67,11 @@ bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, ForOp loop) {
 }
 
 bool IsReadOn(tt::LoadOp load, ForOp loop) {
-  auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-  auto blocked =
-      type ? llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding()) : ttg::BlockedEncodingAttr();
-  return blocked && IsReadOn(load.getResult(), type, blocked.getOrder(), /*is_transposed=*/false, loop);
+  return IsRead(load, [&](ttg::ConvertLayoutOp convert) { return FeedsOutlivingDot(convert, loop); });
+}
+
+bool IsReadByUnit(tt::LoadOp load) {
+  return IsRead(load, [](ttg::ConvertLayoutOp) { return true; });
 }
 
 }  // namespace tritond::compiler

@@ -15,6 +15,9 @@ bool OutlivesIteration(tt::DotOp dot, mlir::scf::ForOp loop);
 // Whether such a dot reads, from a buffer, what `load` loads, by way of conversions and transpositions alone.
 bool IsReadOn(tt::LoadOp load, mlir::scf::ForOp loop);
 
+// Whether the unit of any dot reads it so.
+bool IsReadByUnit(tt::LoadOp load);
+
 // Whether such a dot takes the operand that `convert` makes.
 bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, mlir::scf::ForOp loop);
 

@@ -28,11 +28,15 @@
 // Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1 under two conditions. Scalars
 // of the loop alone say what they read, and no other read depends on them.
 //
-// A load of latency n needs n + 1 buffers. It needs one more (loop.read_on) if a dot reads it that may run on while the
-// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. It is also given up
-// first where the buffers do not all fit into shared memory, beside what the loop itself needs there. Then the loop
-// gets fewer stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
-// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
+// A load of latency n needs n + 1 buffers. With n, copies go to the slot that their iteration of the new loop has read,
+// and begin after that (loop.in_place): late, and threads meet once more in an iteration. This is for loops whose
+// operands go through registers, and whose other buffers leave each scheduler one warp, with nothing to issue while
+// that one waits; or of which one iteration ahead does not fit otherwise. A load needs one buffer more (loop.read_on)
+// if a dot reads it that may run on while the next iteration begins. That one is given up where a multiprocessor holds
+// fewer blocks for it. It is also given up first where the buffers do not all fit into shared memory, beside what the
+// loop itself needs there. Then the loop gets fewer stages. Of a persistent kernel, whose programs take turns with the
+// tiles, the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they
+// read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/late_dots.h"
@@ -64,6 +68,11 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int kAmbiguous = -1;  // level of a load that has several
+
+// Where copies go. In place: to the slot that the iteration has read. Apart: to another one. Read on: to one that no
+// dot of the iteration before reads either.
+enum class CopyTarget { kInPlace, kApart, kReadOn };
+
 // What a thread of a loop with dots has in registers beside accumulators: addresses, operands on their way. As measured
 // of real kernels, in words.
 constexpr int64_t kOtherRegisters = 56;
@@ -140,19 +149,34 @@ class LatencyAssigner final {
   // False where no buffers fit.
   bool AssignBuffered(int num_stages) {
     if (levels_.empty()) return true;
-    int64_t others = BytesOfOthers();
+    const int64_t others = BytesOfOthers();
     for (; num_stages > 1; --num_stages) {
       int max_level = 0;
       for (auto [load, level] : levels_)
         if (level < num_stages - 1) max_level = std::max(max_level, level);
-      int latency = (num_stages - 1) / (max_level + 1);
-      int64_t bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/false);
-      int64_t more_bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/true);
-      if (bytes > limits_.max_shared_bytes) continue;
-      SetLatency(latency, max_level, /*read_on=*/ResidentBlocks(more_bytes) == ResidentBlocks(bytes));
+      const int latency = (num_stages - 1) / (max_level + 1);
+      auto bytes = [&](CopyTarget target) { return others + BytesOfBuffers(latency, max_level, target); };
+      const std::optional<CopyTarget> target = TargetOf(bytes(CopyTarget::kInPlace), bytes(CopyTarget::kApart),
+                                                        bytes(CopyTarget::kReadOn), latency, max_level);
+      if (!target) continue;
+      SetLatency(latency, max_level, *target);
       return true;
     }
     return false;
+  }
+
+  // Nullopt where the buffers do not fit.
+  std::optional<CopyTarget> TargetOf(int64_t in_place, int64_t apart, int64_t read_on, int latency, int max_level) {
+    const bool may_be_in_place = limits_.issued_warps > 0 && max_level == 0 &&
+                                 llvm::none_of(levels_, [](const auto& entry) { return IsReadByUnit(entry.first); });
+    if (apart > limits_.max_shared_bytes) {
+      const bool fits = may_be_in_place && latency == 1 && in_place <= limits_.max_shared_bytes;
+      return fits ? std::optional(CopyTarget::kInPlace) : std::nullopt;
+    }
+    const int64_t blocks = ResidentBlocks(apart);
+    if (may_be_in_place && blocks * ttg::NumWarps(loop_) <= limits_.issued_warps && ResidentBlocks(in_place) > blocks)
+      return CopyTarget::kInPlace;
+    return ResidentBlocks(read_on) < blocks ? CopyTarget::kApart : CopyTarget::kReadOn;
   }
 
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
@@ -162,17 +186,19 @@ class LatencyAssigner final {
       blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
     int64_t words = kOtherRegisters;
-    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
-      words += ttg::ToLinearLayout(llvm::cast<RankedTensorType>(dot.getD().getType())).InSize("register");
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>()) words += RegistersOf(dot.getD());
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
   }
 
-  int64_t BytesOfBuffers(int latency, int max_level, bool read_on) {
+  int64_t BytesOfBuffers(int latency, int max_level, CopyTarget target) {
     int64_t bytes = 0;
     for (auto [load, level] : levels_) {
       if (level > max_level) continue;
-      int buffers = latency + (read_on && HasSpareSlot(load) ? 2 : 1);
+      const int spare = target == CopyTarget::kInPlace                        ? 0
+                        : target == CopyTarget::kReadOn && HasSpareSlot(load) ? 2
+                                                                              : 1;
+      const int buffers = latency + spare;
       bytes += buffers * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
     }
     return bytes;
@@ -184,12 +210,13 @@ class LatencyAssigner final {
     return IsReadOn(load, loop_) || llvm::isa<ttg::SliceEncodingAttr>(type.getEncoding());
   }
 
-  void SetLatency(int latency, int max_level, bool read_on) {
+  void SetLatency(int latency, int max_level, CopyTarget target) {
     mlir::Builder b(loop_.getContext());
     for (auto [load, level] : levels_) {
       if (level > max_level) continue;
       load->setAttr(kLatencyAttr, b.getI32IntegerAttr(latency));
-      if (read_on && HasSpareSlot(load)) load->setAttr(kReadOnAttr, b.getUnitAttr());
+      if (target == CopyTarget::kInPlace) load->setAttr(kInPlaceAttr, b.getUnitAttr());
+      if (target == CopyTarget::kReadOn && HasSpareSlot(load)) load->setAttr(kReadOnAttr, b.getUnitAttr());
     }
   }
 
@@ -376,8 +403,9 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
     const AssignLatenciesPassOptions limits{
-        num_stages,           max_shared_bytes, least_copy_bytes, most_copy_bytes, copies_in_lane_order,
-        max_waiting_elements, thread_registers, registers,        multiprocessors, min_stream_words};
+        num_stages,           max_shared_bytes,     least_copy_bytes, most_copy_bytes,
+        copies_in_lane_order, max_waiting_elements, thread_registers, registers,
+        multiprocessors,      issued_warps,         min_stream_words};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

@@ -108,6 +108,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.thread_registers = limits.thread_registers;
   latencies.registers = limits.registers;
   latencies.multiprocessors = limits.multiprocessors;
+  latencies.issued_warps = limits.issued_warps;
   latencies.min_stream_words = limits.min_stream_words;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());

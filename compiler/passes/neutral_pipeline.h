@@ -42,6 +42,7 @@ struct PipeliningLimits {
   int thread_registers = 0;           // words that a thread has; 0: as many as it takes
   int64_t registers = 0;              // words that the blocks of a multiprocessor have together; 0: not known
   int64_t multiprocessors = 0;        // of the device; 0: not known
+  int64_t issued_warps = 0;           // of a multiprocessor, in a cycle; 0: not known
   int64_t min_stream_words =
       0;  // of a thread and iteration, from which on loads without dots start an iteration early; 0: none
 };

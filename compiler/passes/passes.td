@@ -161,6 +161,8 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"registers", "registers", "int64_t", "0",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
     Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
+    Option<"issued_warps", "issued-warps", "int64_t", "0",
+           "whose instructions a multiprocessor issues in a cycle; 0: not known, and no copies in place">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">];
 }

@@ -59,8 +59,8 @@ struct BufferedLoad {
   Value multibuffer;
 
   RankedTensorType Type() const { return llvm::cast<RankedTensorType>(tt::LoadOp(load).getType()); }
-  bool IsReadOn() const { return tt::LoadOp(load)->hasAttr(kReadOnAttr); }
-  int Size() const { return latency + (IsReadOn() ? 2 : 1); }
+  bool Has(llvm::StringRef attr) const { return tt::LoadOp(load)->hasAttr(attr); }
+  int Size() const { return latency + (Has(kInPlaceAttr) ? 0 : Has(kReadOnAttr) ? 2 : 1); }
   // From the slot that an iteration fills to the one that it reads, which was filled `latency` iterations ago.
   int Ahead() const { return Size() - latency; }
   int ReadStage() const { return stage + latency; }

@@ -11,7 +11,7 @@
 // before, goes to the load's stage. All else to the last one. In an iteration of the new loop later stages come
 // first, as they work on older iterations, but the last comes at the end. The copies of the iteration are then
 // under way while it computes. Loads into registers are made just before the first dot. By then the values of the new
-// iteration before have left the registers for shared memory.
+// iteration before have left the registers for shared memory. Copies with loop.in_place come last.
 //
 // A dot with loop.late is one stage behind all else, with what scales its accumulators; its load starts one iteration
 // later. In an iteration of the new loop it then comes right after the dots that the next one waits for. It runs beside
@@ -136,11 +136,30 @@ class Scheduler final {
     for (Value use : UsesOf(op)) PullForward(use, stage);
   }
 
+  // Copies into the slots that their iteration of the new loop has read, and what they alone need in their stage.
+  llvm::SmallPtrSet<Operation*, 8> CopiesInPlace() {
+    llvm::SmallPtrSet<Operation*, 8> last;
+    auto loads = llvm::make_filter_range(loop_.getBody()->getOps<tt::LoadOp>(),
+                                         [](tt::LoadOp load) { return load->hasAttr(kInPlaceAttr); });
+    if (loads.empty()) return last;
+    const int stage = stages_[*loads.begin()];
+    for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator())) {
+      if (stages_[&op] != stage || op.hasAttr(kInRegistersAttr)) continue;
+      const bool is_alone = llvm::all_of(op.getUsers(), [&](Operation* user) {
+        user = loop_.getBody()->findAncestorOpInBlock(*user);
+        return llvm::isa<mlir::scf::YieldOp>(user) || stages_[user] != stage || last.contains(user);
+      });
+      if (op.hasAttr(kInPlaceAttr) || is_alone) last.insert(&op);
+    }
+    return last;
+  }
+
   void Write() {
     mlir::Builder b(loop_.getContext());
     loop_->setAttr(kMaxStageAttr, b.getI32IntegerAttr(max_stage_));
     auto waiting = llvm::make_filter_range(loop_.getBody()->getOps<tt::LoadOp>(),
                                            [](tt::LoadOp load) { return load->hasAttr(kInRegistersAttr); });
+    const auto copies_in_place = CopiesInPlace();
     int last_cluster = max_stage_;
     for (Operation& op : loop_.getBody()->without_terminator()) {
       int stage = stages_[&op], cluster = stage == max_stage_ ? last_cluster : max_stage_ - 1 - stage;
@@ -148,6 +167,7 @@ class Scheduler final {
       if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOpInterface>(op) && !waiting.empty())
         cluster = last_cluster = max_stage_ + 2;
       if (op.hasAttr(kInRegistersAttr)) cluster = max_stage_ + 1;
+      if (copies_in_place.contains(&op)) cluster = max_stage_ + 3;
       op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));
       op.setAttr(kClusterAttr, b.getI32IntegerAttr(cluster));
     }

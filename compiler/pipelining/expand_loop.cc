@@ -119,6 +119,7 @@ class Expander final {
 
   // slot + 1, or 0 after the last
   Value NextSlot(Value slot, int size) {
+    if (size == 1) return I32(0);
     Value next = arith::AddIOp::create(b_, loc_, slot, I32(1));
     Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, next, I32(size));
     return arith::SelectOp::create(b_, loc_, wraps, I32(0), next);

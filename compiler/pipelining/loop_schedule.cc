@@ -28,7 +28,8 @@ bool IsPrefetched(Operation* op) { return LatencyOf(op) > 0 && llvm::isa<ttg::Pr
 bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr) && !IsPrefetched(op); }
 
 void EraseScheduleAttrs(Operation* op) {
-  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr, kLateAttr})
+  for (llvm::StringRef name :
+       {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr, kInPlaceAttr, kLateAttr})
     op->removeAttr(name);
 }
 

@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
 // Beside a latency: the buffer has one slot more, as a dot may read it until that of the next iteration has begun.
 inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
+// Beside a latency: the buffer has one slot less. The copy goes where its iteration has read, after the reads.
+inline constexpr llvm::StringLiteral kInPlaceAttr = "loop.in_place";
 // Of a dot that shall be an iteration behind the dots that make its operand a (dots/late_dots.h).
 inline constexpr llvm::StringLiteral kLateAttr = "loop.late";
 // Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tests/conformance/run_kernel.h"
@@ -168,6 +169,101 @@ TEST_P(Pipeline, RunsAgainWithinAnOuterLoop) {
   for (int iterations : kIterations)
     CheckProduct(MachineFor(iterations), {.k = iterations * kTile, .iterations = iterations, .thrice = true},
                  GetParam());
+}
+
+// out = sum over the iterations of tiles of a ($M x $K, one after the other) and b ($K x $N), which fill most of a
+// block's shared memory: a copy goes to where its iteration has read.
+constexpr char kLarge[] = R"(
+module {
+  tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$S> {tt.divisibility = 16 : i32}, %iterations: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<$Mx$Nx$S>
+    %next_a = arith.constant dense<$SIZEA> : tensor<$Mx$Kxi32>
+    %next_b = arith.constant dense<$SIZEB> : tensor<$Kx$Nxi32>
+$OFFSETS
+    %splat_a = tt.splat %a : !tt.ptr<$T> -> tensor<$Mx$Kx!tt.ptr<$T>>
+    %splat_b = tt.splat %b : !tt.ptr<$T> -> tensor<$Kx$Nx!tt.ptr<$T>>
+    %splat_out = tt.splat %out : !tt.ptr<$S> -> tensor<$Mx$Nx!tt.ptr<$S>>
+    %first_a = tt.addptr %splat_a, %offsets_a : tensor<$Mx$Kx!tt.ptr<$T>>, tensor<$Mx$Kxi32>
+    %first_b = tt.addptr %splat_b, %offsets_b : tensor<$Kx$Nx!tt.ptr<$T>>, tensor<$Kx$Nxi32>
+    %outs = tt.addptr %splat_out, %offsets_out : tensor<$Mx$Nx!tt.ptr<$S>>, tensor<$Mx$Nxi32>
+    %sum:3 = scf.for %n = %c0 to %iterations step %c1 iter_args(%pa = %first_a, %pb = %first_b, %acc = %zero) -> (tensor<$Mx$Kx!tt.ptr<$T>>, tensor<$Kx$Nx!tt.ptr<$T>>, tensor<$Mx$Nx$S>) : i32 {
+      %x = tt.load %pa : tensor<$Mx$Kx!tt.ptr<$T>>
+      %y = tt.load %pb : tensor<$Kx$Nx!tt.ptr<$T>>
+      %d = tt.dot %x, %y, %acc : tensor<$Mx$Kx$T> * tensor<$Kx$Nx$T> -> tensor<$Mx$Nx$S>
+      %pa1 = tt.addptr %pa, %next_a : tensor<$Mx$Kx!tt.ptr<$T>>, tensor<$Mx$Kxi32>
+      %pb1 = tt.addptr %pb, %next_b : tensor<$Kx$Nx!tt.ptr<$T>>, tensor<$Kx$Nxi32>
+      scf.yield %pa1, %pb1, %d : tensor<$Mx$Kx!tt.ptr<$T>>, tensor<$Kx$Nx!tt.ptr<$T>>, tensor<$Mx$Nx$S>
+    }
+    tt.store %outs, %sum#2 : tensor<$Mx$Nx!tt.ptr<$S>>
+    tt.return
+  }
+}
+)";
+
+// %offsets_NAME: where the elements of a matrix lie, row after row.
+std::string Offsets(absl::string_view name, int rows, int columns) {
+  const std::string shape = absl::StrCat("tensor<", rows, "x", columns, "xi32>");
+  const std::string column = absl::StrCat("tensor<", rows, "x1xi32>"),
+                    row = absl::StrCat("tensor<1x", columns, "xi32>");
+  return Substitute(R"(
+    %i_$NAME = tt.make_range {start = 0 : i32, end = $ROWS : i32} : tensor<$ROWSxi32>
+    %j_$NAME = tt.make_range {start = 0 : i32, end = $COLUMNS : i32} : tensor<$COLUMNSxi32>
+    %column_$NAME = tt.expand_dims %i_$NAME {axis = 1 : i32} : tensor<$ROWSxi32> -> $VERTICAL
+    %row_$NAME = tt.expand_dims %j_$NAME {axis = 0 : i32} : tensor<$COLUMNSxi32> -> $HORIZONTAL
+    %pitch_$NAME = arith.constant dense<$COLUMNS> : $VERTICAL
+    %start_$NAME = arith.muli %column_$NAME, %pitch_$NAME : $VERTICAL
+    %starts_$NAME = tt.broadcast %start_$NAME : $VERTICAL -> $SHAPE
+    %rows_$NAME = tt.broadcast %row_$NAME : $HORIZONTAL -> $SHAPE
+    %offsets_$NAME = arith.addi %starts_$NAME, %rows_$NAME : $SHAPE
+)",
+                    {{"NAME", std::string(name)},
+                     {"ROWS", absl::StrCat(rows)},
+                     {"COLUMNS", absl::StrCat(columns)},
+                     {"VERTICAL", column},
+                     {"HORIZONTAL", row},
+                     {"SHAPE", shape}});
+}
+
+struct Large {
+  std::string type, sum_type;
+  int m, k, n;
+};
+
+// 66 KiB an iteration with numbers of 16 bits, 34 KiB where a block has 64 KiB; 48 KiB with numbers of 64 bits.
+TEST_P(Pipeline, FillsSharedMemory) {
+  for (int iterations : {0, 1, 2, 5}) {
+    Machine machine = MachineFor(iterations);
+    machine.num_warps = 4;
+    const bool is_small = absl::StrContains(machine.target, "hip:") || absl::StrContains(machine.target, "dg2");
+    for (const Large& c : {Large{"f16", "f32", 16, 64, is_small ? 256 : 512}, Large{"f64", "f64", 32, 64, 64}}) {
+      SCOPED_TRACE(absl::StrCat(c.type, ", ", iterations, " iterations"));
+      Array a = Moderate(c.type, c.m * c.k * std::max(iterations, 1), 1);
+      Array b = Moderate(c.type, c.k * c.n * std::max(iterations, 1), 2);
+      Array out(c.sum_type, c.m * c.n), expected = out;
+      const std::vector<double> left = a.Numbers(), right = b.Numbers();
+      for (int i = 0; i < c.m; ++i)
+        for (int j = 0; j < c.n; ++j) {
+          double sum = 0;
+          for (int t = 0; t < iterations; ++t)
+            for (int k = 0; k < c.k; ++k) sum += left[(t * c.m + i) * c.k + k] * right[(t * c.k + k) * c.n + j];
+          expected.SetFloat(i * c.n + j, sum);
+        }
+      std::string ir =
+          Substitute(kLarge, {{"OFFSETS", Offsets("a", c.m, c.k) + Offsets("b", c.k, c.n) + Offsets("out", c.m, c.n)},
+                              {"SIZEA", absl::StrCat(c.m * c.k)},
+                              {"SIZEB", absl::StrCat(c.k * c.n)},
+                              {"M", absl::StrCat(c.m)},
+                              {"K", absl::StrCat(c.k)},
+                              {"N", absl::StrCat(c.n)},
+                              {"T", c.type},
+                              {"S", c.sum_type}});
+      absl::Status status = RunKernel(machine, ir, {}, {a, b, out, int32_t{iterations}}, NumStages(GetParam()));
+      ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+      EXPECT_TRUE(Agree(out, expected, 1e-4)) << ir;
+    }
+  }
 }
 
 // Rows of b by index, each index loaded in the iteration.

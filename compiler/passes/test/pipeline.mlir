@@ -296,3 +296,77 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// One slot alone: it is filled anew once it has been read.
+// CHECK-LABEL: @in_place
+//       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16,
+//       CHECK:   %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16,
+//       CHECK:   %[[AV:.*]] = ttg.memdesc_index %[[A]][%c0_i32]
+//       CHECK:   %[[BV:.*]] = ttg.memdesc_index %[[B]][%c0_i32]
+//       CHECK:   scf.for
+//       CHECK:     %[[DONE:.*]] = ttg.async_wait %{{.*}} {num = 0 : i32}
+//       CHECK:     ttg.local_load %[[AV]] token %[[DONE]]
+//       CHECK:     ttg.local_load %[[BV]] token %[[DONE]]
+//       CHECK:     tt.dot
+//       CHECK:     ttg.async_copy_global_to_local %{{.*}}, %[[AV]]
+//       CHECK:     ttg.async_copy_global_to_local %{{.*}}, %[[BV]]
+//       CHECK:     ttg.async_commit_group
+//       CHECK:     scf.yield
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @in_place(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {loop.in_place, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {loop.in_place, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// With two slots, an iteration reads and fills the same one.
+// CHECK-LABEL: @in_place
+//       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16,
+//       CHECK:   scf.for {{.*}}iter_args({{.*}}%[[SLOT:[a-z0-9]+]] = %c0_i32)
+//       CHECK:     ttg.async_wait %{{.*}} {num = 1 : i32}
+//       CHECK:     %[[V:.*]] = ttg.memdesc_index %[[A]][%[[SLOT]]]
+//       CHECK:     ttg.local_load %[[V]]
+//       CHECK:     tt.dot
+//       CHECK:     ttg.async_copy_global_to_local %{{.*}}, %[[V]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @in_place(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {loop.in_place, tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {loop.in_place, tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}

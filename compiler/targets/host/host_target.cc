@@ -15,7 +15,7 @@
 namespace tritond::compiler::host {
 namespace {
 
-constexpr int64_t kMaxSharedBytes = 1 << 20;
+constexpr int64_t kMaxSharedBytes = 256 << 10;  // as workers/device/host_device.cc has it
 constexpr int kMaxThreads = 1024;
 
 constexpr int kLinkSeconds = 100;

@@ -128,11 +128,11 @@ void SetBlockTarget(llvm::Function& kernel) {
     blocks = kMultiprocessorRegisters / (kMostRegisters * kLanes);
   else if (num_warps <= kMostStreamBlockWarps)
     blocks = StreamWarps(kernel) / num_warps;
-  if (blocks > 0)
-    kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
-  else if (kernel.hasFnAttribute(kSharedBytesAttr) && MultipliesInLoops(kernel))
+  if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
+  if (!kernel.hasFnAttribute(kSharedBytesAttr) || num_warps == 1) return;
+  if (MultipliesInLoops(kernel))
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
-  else if (kernel.hasFnAttribute(kSharedBytesAttr) && llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction))
+  else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction))
     kernel.addFnAttr(kMoreBlocksAttr, kAllWarps);
 }
 

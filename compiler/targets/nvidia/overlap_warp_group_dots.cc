@@ -3,8 +3,8 @@
 //
 //   scf.for … iter_args(%sum = %zero) {                 %r = scf.for … iter_args(%sum = %zero) {
 //     … copies …                                           … copies …
-//     %d = ttng.warp_group_dot %a, %b, %sum                ttng.warp_group_wait buffers %bufs {pending = 0}
-//     scf.yield %d                                  ->      %d = ttng.warp_group_dot %a, %b, %sum {in_flight}
+//     %d = ttng.warp_group_dot %a, %b, %sum                %d = ttng.warp_group_dot %a, %b, %sum {in_flight}
+//     scf.yield %d                                  ->      ttng.warp_group_wait buffers %bufs {pending = 1}
 //   }                                                      scf.yield %d
 //   use %r                                              }
 //                                                       %s = ttng.warp_group_wait %r buffers %bufs {pending = 0}
@@ -19,10 +19,11 @@
 //      is no multiple of its size;
 //    - may write the registers of its operand a anew, in the next iteration (operand_registers.h). ptxas keeps them for
 //      a dot in flight where the code does not write them, and reuses them at once where it does.
-//    Where there is none up to the end of the iteration, the search goes on in the next one, up to the dot itself: a
-//    warp that issues a dot after another one of its own stands still until the first has ended, so that it may as well
-//    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
-//    for. Those in inner blocks do not count: fewer is safe.
+//    Where there is none up to the end of the iteration, the search goes on in the next one, up to the dot itself, and
+//    the wait follows it: the tensor cores then have the next dot when the first one ends. Where threads fill a buffer
+//    of the dot, the wait precedes it: the barrier after what they fill then orders their waits, too. Groups end in
+//    order, so a wait leaves in flight as many dots as have been issued since the one that it is for. Those in inner
+//    blocks do not count: fewer is safe.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 //
@@ -117,7 +118,15 @@ class DotsOfBlock final {
       if (UsesAccumulators(op, *carried) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
         return {op, /*in_next_iteration=*/true};
     }
-    return {dot, /*in_next_iteration=*/true};
+    Operation* at = dot;
+    return {IsFilledByThreads(dot) ? at : at->getNextNode(), /*in_next_iteration=*/true};
+  }
+
+  bool IsFilledByThreads(WarpGroupDotOp dot) {
+    const auto buffers = BuffersOf(dot);
+    return llvm::any_of(block_.getOps<ttg::LocalStoreOp>(), [&](ttg::LocalStoreOp store) {
+      return llvm::any_of(buffers, [&](Value buffer) { return RootOf(buffer) == RootOf(store.getDst()); });
+    });
   }
 
   // Whether a multiprocessor holds fewer blocks if the dot outlives its iteration with its registers.

@@ -44,6 +44,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Loads that feed the dots become copies to buffers ahead of time.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.min_stream_words = kMinStreamWords;
+  limits.issued_warps = info.rates.issued_warps;
   AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());

@@ -19,6 +19,8 @@
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
+// Kernels of loops that load were asked to use more registers (block_target.cc). Where one takes hardly more than all
+// warps leave, as short loops do, it gets these if the code does not grow at all.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -35,6 +37,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/elf_image.h"
 #include "compiler/targets/nvidia/codegen.h"
@@ -45,13 +48,15 @@ namespace {
 
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
+constexpr absl::string_view kLeastBlocks = ".minnctapersm ";
 // What says how many registers a thread may have.
 constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
 // Of the code, that more blocks may add: one in eight, or one in sixteen where they store values.
 constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
-// Of the registers that all warps leave, that a thread may have more: one in four.
-constexpr int64_t kShareOfRegisters = 4;
+// Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
+// were asked for.
+constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
 constexpr int64_t kLanes = 32;
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR, in the low bits of an instruction's first word, as nvdisasm prints them.
@@ -107,14 +112,15 @@ int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps
 }
 
 // How many blocks are worth a try, where `taken` leaves too few; else 0.
-int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, int num_warps, const TargetInfo& info) {
+int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool streams, int num_warps,
+                       const TargetInfo& info) {
   const int64_t now = Blocks(taken, note, num_warps, info);
   if (!note.all_warps) return now == 1 ? 2 : 0;
   const int64_t all = info.multiprocessor.warps / num_warps, registers = taken.registers.value_or(kMostRegisters);
   for (const int64_t blocks : {all, 2 * now}) {
     if (now == 0 || blocks <= now || blocks > all) continue;
     const int64_t left = info.registers / (blocks * num_warps * kLanes);
-    if (registers <= left + left / kShareOfRegisters) return blocks;
+    if (registers <= left + left / (streams ? kShareOfStreamRegisters : kShareOfRegisters)) return blocks;
   }
   return 0;
 }
@@ -141,10 +147,12 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
                            const std::string& ptx, const AssembleOptions& options, int num_warps,
                            const TargetInfo& info) {
   const BinaryResources least{/*registers=*/1, std::nullopt}, taken = ResourcesOfCubin(once, kernel);
-  const int64_t blocks = BlocksToAskFor(taken, note, num_warps, info);
+  absl::string_view rest = absl::string_view(ptx).substr(note.end);
+  const bool streams = absl::ConsumePrefix(&rest, kLeastBlocks);
+  if (streams) rest.remove_prefix(rest.find('\n') + 1);
+  const int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   if (blocks == 0 || Blocks(least, note, num_warps, info) < blocks) return once;
-  const std::string text = absl::StrCat(absl::string_view(ptx).substr(0, note.begin), ".minnctapersm ", blocks, "\n",
-                                        absl::string_view(ptx).substr(note.end));
+  const std::string text = absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, blocks, "\n", rest);
   absl::StatusOr<std::string> again = assembler.Assemble(text, options);
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -153,8 +161,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
   if (note.all_warps && !twice && stores) return once;
   const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
-  const size_t most = before.bytes + before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
-  const bool cheap = after.bytes <= most && after.waits <= before.waits;
+  const size_t more = streams ? 0 : before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
+  const bool cheap = after.bytes <= before.bytes + more && after.waits <= before.waits;
   return cheap ? *std::move(again) : once;
 }
 

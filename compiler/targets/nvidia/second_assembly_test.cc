@@ -161,6 +161,28 @@ TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
   }
 }
 
+// More registers were asked for, and the loops of the kernel do not need them.
+TEST_F(AllWarps, OfLoopsThatLoadWhereTheCodeStays) {
+  const auto registers = [](const std::string& binary) {
+    return ResourcesOfCubin(binary, "kernel").registers.value_or(0);
+  };
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 4\n"));
+  const std::string few_more = Binary(Kernel(33, 1, ".maxnreg 36\n")), many_more = Binary(Kernel(35, 1));
+  const std::string few = Binary(Kernel(24, 1)), longer = Binary(Kernel(20, 2));
+  ASSERT_GT(registers(few_more), 32);
+  ASSERT_LE(registers(few_more), 36);
+  ASSERT_GT(registers(many_more), 36);
+  TwoBinaries stays(few_more, few, /*blocks=*/8), grows(few_more, longer, 8), needs(many_more, few, 8);
+  EXPECT_TRUE(Choose(stays, text) == few);
+  EXPECT_TRUE(Choose(grows, text) == few_more);
+  EXPECT_EQ(grows.asked, 1);
+  EXPECT_TRUE(Choose(needs, text) == many_more);
+  EXPECT_EQ(needs.asked, 0);
+  // It is the bytes alone that make the difference.
+  TwoBinaries others(few_more, longer, 8);
+  EXPECT_TRUE(Choose(others, Kernel(24, 1, kAllWarpsNote)) == longer);
+}
+
 // One block has a few registers more than two blocks leave; of the large binary they are far too many.
 TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   const std::string one = Binary(Kernel(130, 1, ".maxnreg 152\n")), stores = Binary(Kernel(130, 1, ".maxnreg 128\n"));

@@ -127,29 +127,35 @@ bool LoopBarrier::FindAccesses() {
          });
 }
 
-// Dots that are not in flight end all dots before them. Of waits that name a dot's buffers, the last one counts.
+// Dots that are not in flight end all dots before them. A wait that names a dot's buffers ends it unless the dot is one
+// of those that it leaves in flight.
 bool LoopBarrier::FindEnds() {
   for (Read& read : reads_) {
     auto dot = llvm::dyn_cast<WarpGroupDotOp>(read.op);
     if (!dot || !dot.getInFlight()) continue;
-    read.end = nullptr;
     auto names = [&](ttng::WarpGroupWaitOp wait) {
       return llvm::any_of(wait.getBuffers(), [&](Value buffer) {
         return llvm::any_of(read.buffers, [&](Value own) { return RootOf(own) == RootOf(buffer); });
       });
     };
-    Operation* const terminator = loop_.getBody()->getTerminator();
-    for (Operation* op = dot->getNextNode(); op != dot.getOperation(); op = op->getNextNode()) {
-      if (op == terminator) op = &loop_.getBody()->front();
+    read.end = nullptr;
+    size_t issued = 0;  // dots in flight after this one
+    auto ends = [&](Operation& op) {
+      if (auto wait = llvm::dyn_cast<ttng::WarpGroupWaitOp>(op)) return names(wait) && wait.getPending() <= issued;
       auto other = llvm::dyn_cast<WarpGroupDotOp>(op);
-      auto wait = llvm::dyn_cast<ttng::WarpGroupWaitOp>(op);
-      const bool ends_all = other && !other.getInFlight();
-      if (!ends_all && !(wait && names(wait))) continue;
-      read.end = op;
-      read.ends_in_next = op->isBeforeInBlock(dot);
-      if (ends_all) break;
+      issued += other ? 1 : 0;
+      return other && !other.getInFlight();
+    };
+    mlir::Block* body = loop_.getBody();
+    auto rest = llvm::make_range(std::next(dot->getIterator()), body->end());
+    if (auto end = llvm::find_if(rest, ends); end != rest.end()) {
+      read.end = &*end;
+    } else if (auto next = llvm::find_if(*body, ends); next != body->end()) {
+      read.end = &*next;
+      read.ends_in_next = true;
+    } else {
+      return false;
     }
-    if (!read.end) return false;
   }
   return true;
 }

@@ -3,13 +3,14 @@
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots="registers=65536 max-shared-bytes=73728" | FileCheck %s --check-prefix=TIGHT
 
-// The copies of an iteration fill another slot than the dot before reads: it goes on until the next dot.
+// The copies of an iteration fill another slot than the dot before reads: it goes on until the next dot has been issued.
 // CHECK-LABEL: @slot_to_spare
 //       CHECK:   %[[RING:.*]] = ttg.local_alloc
 //       CHECK:   %[[R:.*]]:2 = scf.for
 //       CHECK:     ttg.async_copy_global_to_local
-//       CHECK:     ttng.warp_group_wait buffers %[[RING]] : {{.*}} {pending = 0 : i32}
-//  CHECK-NEXT:     ttng.warp_group_dot {{.*}} {in_flight}
+//   CHECK-NOT:     ttng.warp_group_wait
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
+//  CHECK-NEXT:     ttng.warp_group_wait buffers %[[RING]] : {{.*}} {pending = 1 : i32}
 //  CHECK-NEXT:     scf.yield
 //       CHECK:   %[[S:.*]] = ttng.warp_group_wait %[[R]]#0 : {{.*}} buffers %[[RING]] : {{.*}} {pending = 0 : i32}
 //       CHECK:   arith.addf %[[S]], %[[S]]
@@ -265,7 +266,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A buffer that each iteration fills takes turns with a second one, unless a multiprocessor then held fewer blocks.
+// A buffer that each iteration fills takes turns with a second one, unless a multiprocessor then held fewer blocks. The wait for the
+// dot before comes in front of the barrier that the filled buffer needs.
 // CHECK-LABEL: @filled_from_registers
 // BLOCKS-LABEL: @filled_from_registers
 // TIGHT-LABEL: @filled_from_registers

@@ -62,6 +62,55 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// The wait leaves the iteration's own dot in flight, and ends that of the iteration before: warps arrive after it.
+// CHECK-LABEL: @waits_after_the_dot
+//       CHECK:   scf.for
+//       CHECK:     ttng.wait_barrier
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight, ttg.ordered}
+//  CHECK-NEXT:     ttng.warp_group_wait buffers {{.*}}pending = 1 : i32, ttg.ordered
+//  CHECK-NEXT:     ttg.async_wait
+//  CHECK-NEXT:     ttng.arrive_barrier_by_warps
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @waits_after_the_dot(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %qs: tensor<128x64xf16, #blocked>, %n: i32) -> tensor<128x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %q = ttg.local_alloc %qs : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %c3 = arith.constant 3 : i32
+    %size = arith.constant 4 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable>
+    %w0 = ttg.memdesc_index %multibuffer[%c0] : !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+    %t0 = ttg.async_copy_global_to_local %p, %w0 : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+    %g0 = ttg.async_commit_group tokens %t0
+    %g1 = ttg.async_commit_group
+    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %u = %g0, %v = %g1, %slot = %c1) -> (tensor<128x64xf32, #mma>, !ttg.async.token, !ttg.async.token, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait %u {num = 1 : i32}
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %multibuffer[%after] : !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %d = ttng.warp_group_dot %q, %m, %acc {in_flight} : !ttg.memdesc<128x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<128x64xf32, #mma>
+      ttng.warp_group_wait buffers %multibuffer : !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable> {pending = 1 : i32}
+      scf.yield %d, %v, %group, %next : tensor<128x64xf32, #mma>, !ttg.async.token, !ttg.async.token, i32
+    }
+    %s = ttng.warp_group_wait %r#0 : tensor<128x64xf32, #mma> -> tensor<128x64xf32, #mma> buffers %multibuffer : !ttg.memdesc<4x64x64xf16, #rows, #smem, mutable> {pending = 0 : i32}
+    tt.return %s : tensor<128x64xf32, #mma>
+  }
+}
+
+// -----
+
 // The first dot comes before the loop: a barrier of the block orders its read with the copies of the loop.
 // CHECK-LABEL: @read_before
 //       CHECK:   ttng.warp_group_dot
