@@ -90,6 +90,16 @@ TEST(ElfImage, AKernelMustBeAFunctionOfTheFile) {
     EXPECT_TRUE(absl::IsInternal(image->RequireFunction(name))) << name;
 }
 
+// ptxas 12.8 writes 128 there.
+TEST(ElfImage, TheVersionMayBeTheReleaseOfTheAssembler) {
+  std::string bytes = Sample();
+  const uint32_t release = 128;
+  memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_version), &release, sizeof(release));
+  absl::StatusOr<ElfImage> image = ElfImage::Parse(bytes);
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_TRUE(image->RequireFunction("kernel").ok());
+}
+
 TEST(ElfImage, AnEmptyFileIsNone) {
   EXPECT_THAT(std::string(ElfImage::Parse("").status().message()), HasSubstr("it is empty"));
   EXPECT_THAT(std::string(ElfImage::Parse("Usage: ptxas").status().message()), HasSubstr("ends within the header"));
