@@ -47,10 +47,13 @@ std::vector<std::string> NamedRoots(const TargetConfig& config) {
 std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
   std::vector<std::string> roots = NamedRoots(config);
   if (!config.search_usual_places) return roots;
-  // What was built or bundled with this program lies in lib/ beside its bin/.
+  // What was built or bundled with this program lies in lib/ beside its bin/, what was fetched for it in cuda/.
   std::error_code no_proc;
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
-  if (!no_proc) roots.push_back(program.parent_path().parent_path().string());
+  if (!no_proc) {
+    const fs::path beside = program.parent_path().parent_path();
+    roots.insert(roots.end(), {beside.string(), (beside / "cuda").string()});
+  }
   roots.push_back("/usr/local/cuda");
   const std::vector<std::string> versions = Versions("/usr/local", "cuda-");
   roots.insert(roots.end(), versions.begin(), versions.end());
