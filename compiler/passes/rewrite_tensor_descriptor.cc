@@ -11,6 +11,9 @@
 //   %k = 0 <= %r < %m and 0 <= %c < %n                                        : tensor<64x64xi1>
 //   %v = tt.load %p, %k, 0.0
 //
+// Dimensions along which the block has one element go into the base, so that the pointers have as few dimensions as the
+// data. The result is reshaped to the block, which the program most often undoes.
+//
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
 // The order of floats follows from their bits as integers. Numbers without the sign bit have the order of signed
@@ -72,25 +75,52 @@ BlockAccess TensorOf(mlir::ValueRange parts) {
 Value PaddingFlag(mlir::ValueRange parts) { return parts[parts.size() - 2]; }
 Value RoundingFlag(mlir::ValueRange parts) { return parts[parts.size() - 1]; }
 
-BlockAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, RankedTensorType block,
-                     mlir::ValueRange offsets) {
-  BlockAccess access = TensorOf(parts);
-  for (auto [dim, offset] : llvm::enumerate(ExtendToI64(b, loc, offsets)))
-    access.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+// An access to a block whose dimensions of one element are left out.
+struct DescriptorAccess {
+  BlockAccess block;  // its base has these dimensions' offsets in it
+  Value inside;       // i1: they lie within the tensor; null: there are none
+
+  // Whether each element lies within the tensor.
+  Value Mask(OpBuilder& b, Location loc) const {
+    Value mask = BlockMask(b, loc, block, llvm::to_vector(llvm::seq<int32_t>(0, block.indices.size())));
+    if (!inside) return mask;
+    return arith::AndIOp::create(b, loc, mask, tt::SplatOp::create(b, loc, mask.getType(), inside));
+  }
+};
+
+// The last dimension stays, whatever its size.
+DescriptorAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, RankedTensorType block,
+                          mlir::ValueRange offsets) {
+  const BlockAccess tensor = TensorOf(parts);
+  DescriptorAccess access{{tensor.base, {}, {}, {}}, Value()};
+  for (auto [dim, offset] : llvm::enumerate(ExtendToI64(b, loc, offsets))) {
+    const Value size = tensor.shape[dim], stride = tensor.strides[dim];
+    if (block.getDimSize(dim) > 1 || static_cast<int64_t>(dim) + 1 == block.getRank()) {
+      access.block.shape.push_back(size);
+      access.block.strides.push_back(stride);
+      access.block.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+      continue;
+    }
+    Value distance = arith::MulIOp::create(b, loc, offset, stride);
+    access.block.base = tt::AddPtrOp::create(b, loc, tensor.base.getType(), access.block.base, distance);
+    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, offset, zero);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, offset, size);
+    Value both = arith::AndIOp::create(b, loc, low, high);
+    access.inside = access.inside ? arith::AndIOp::create(b, loc, access.inside, both).getResult() : both;
+  }
   return access;
 }
 
 // Rows `x` of a gather or scatter, `columns` columns from `y` on.
-BlockAccess AccessRows(OpBuilder& b, Location loc, mlir::ValueRange parts, Value x, Value y, int64_t columns) {
+DescriptorAccess AccessRows(OpBuilder& b, Location loc, mlir::ValueRange parts, Value x, Value y, int64_t columns) {
   BlockAccess access = TensorOf(parts);
   access.indices.push_back(ExtendToI64(b, loc, x)[0]);
   access.indices.push_back(BlockIndices(b, loc, ExtendToI64(b, loc, y)[0], columns));
-  return access;
+  return {access, Value()};
 }
 
-Value MaskOf(OpBuilder& b, Location loc, const BlockAccess& access) {
-  return BlockMask(b, loc, access, llvm::to_vector(llvm::seq<int32_t>(0, access.indices.size())));
-}
+llvm::ArrayRef<int64_t> ShapeOf(Value tensor) { return llvm::cast<RankedTensorType>(tensor.getType()).getShape(); }
 
 Value Reshaped(OpBuilder& b, Location loc, Value value, llvm::ArrayRef<int64_t> shape) {
   auto type = llvm::cast<RankedTensorType>(value.getType());
@@ -123,13 +153,13 @@ Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
   return arith::SelectOp::create(b, loc, flag, rounded, value);
 }
 
-Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const BlockAccess& access,
+Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access,
                 RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict) {
   Location loc = op->getLoc();
-  Value pointers = BlockPointers(b, loc, access);
+  Value pointers = BlockPointers(b, loc, access.block);
   auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
   Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
-  auto load = tt::LoadOp::create(b, loc, pointers, MaskOf(b, loc, access), other, cache, evict);
+  auto load = tt::LoadOp::create(b, loc, pointers, access.Mask(b, loc), other, cache, evict);
   load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
 }
@@ -155,8 +185,8 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
-    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()),
-                                  OnlyParts(adaptor.getIndices()));
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()),
+                                       OnlyParts(adaptor.getIndices()));
     rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access,
                                      llvm::cast<RankedTensorType>(op.getType()), op.getCache(), op.getEvict()));
     return mlir::success();
@@ -168,8 +198,8 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
   LogicalResult matchAndRewrite(tt::DescriptorGatherOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     auto type = llvm::cast<RankedTensorType>(op.getType());
-    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
-                                    OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
+    DescriptorAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
+                                         OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
     rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
                                      tt::EvictionPolicy::kNormal));
     return mlir::success();
@@ -181,10 +211,11 @@ struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
   LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
-    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), block.getShape());
-    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
-    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, MaskOf(rewriter, op.getLoc(), access));
+    DescriptorAccess access =
+        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
+    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
+    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, access.Mask(rewriter, op.getLoc()));
     return mlir::success();
   }
 };
@@ -194,11 +225,11 @@ struct ConvertScatter : public mlir::OpConversionPattern<tt::DescriptorScatterOp
   LogicalResult matchAndRewrite(tt::DescriptorScatterOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     int64_t columns = llvm::cast<RankedTensorType>(op.getSrc().getType()).getDimSize(1);
-    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
-                                    OnlyPart(adaptor.getYOffset()), columns);
-    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
+    DescriptorAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
+                                         OnlyPart(adaptor.getYOffset()), columns);
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
     rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, OnlyPart(adaptor.getSrc()),
-                                             MaskOf(rewriter, op.getLoc(), access));
+                                             access.Mask(rewriter, op.getLoc()));
     return mlir::success();
   }
 };
@@ -242,9 +273,10 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
   LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
-    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), block.getShape());
-    Value pointers = BlockPointers(rewriter, op.getLoc(), access), mask = MaskOf(rewriter, op.getLoc(), access);
+    DescriptorAccess access =
+        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access.block), mask = access.Mask(rewriter, op.getLoc());
+    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Combination combination = *CombinationOf(op.getKind(), block);
     if (combination.without_sign == combination.with_sign) {
       Combine(rewriter, op.getLoc(), combination.with_sign, pointers, value, mask);

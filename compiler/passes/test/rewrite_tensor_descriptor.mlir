@@ -18,16 +18,40 @@ tt.func @load(%base: !tt.ptr<f16>, %m: i32, %n: i32, %s: i64, %i: i32, %j: i32) 
 
 // -----
 
-// NaN padding; a block with leading dimensions of one is loaded whole, then reshaped.
+// NaN padding. A dimension of one goes into the base, and its mask is a scalar.
 // CHECK-LABEL: @load_ranked
-//       CHECK:   arith.constant dense<0x7FC00000> : tensor<1x64xf32>
-//       CHECK:   %[[V:.*]] = tt.load {{.*}} : tensor<1x64x!tt.ptr<f32>>
-//       CHECK:   tt.reshape %[[V]] : tensor<1x64xf32> -> tensor<64xf32>
+//       CHECK:   arith.constant dense<0x7FC00000> : tensor<64xf32>
+//       CHECK:   %[[ROW:.*]] = arith.muli %{{.*}}, %arg3 : i64
+//       CHECK:   %[[BASE:.*]] = tt.addptr %arg0, %[[ROW]] : !tt.ptr<f32>, i64
+//       CHECK:   %[[INSIDE:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+//       CHECK:   tt.splat %[[BASE]]
+//       CHECK:   tt.splat %[[INSIDE]] : i1 -> tensor<64xi1>
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.load {{.*}} : tensor<64x!tt.ptr<f32>>
 tt.func @load_ranked(%base: !tt.ptr<f32>, %m: i32, %n: i32, %s: i64, %i: i32, %j: i32) -> tensor<64xf32> {
   %c1 = arith.constant 1 : i64
   %d = tt.make_tensor_descriptor %base, [%m, %n], [%s, %c1] {padding = 2 : i32} : !tt.ptr<f32>, !tt.tensordesc<1x64xf32>
   %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<1x64xf32>> -> tensor<64xf32>
   tt.return %v : tensor<64xf32>
+}
+
+// -----
+
+// The program's own reshapes meet those of the block and vanish.
+// CHECK-LABEL: @batched
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.load {{.*}} : tensor<64x32x!tt.ptr<f16>>
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.store {{.*}} : tensor<64x32x!tt.ptr<f16>>
+tt.func @batched(%base: !tt.ptr<f16>, %b: i32, %m: i32, %n: i32, %sb: i64, %s: i64, %g: i32, %i: i32, %j: i32) {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %base, [%b, %m, %n], [%sb, %s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<1x64x32xf16>>
+  %v = tt.descriptor_load %d[%g, %i, %j] : !tt.tensordesc<tensor<1x64x32xf16>> -> tensor<1x64x32xf16>
+  %w = tt.reshape %v : tensor<1x64x32xf16> -> tensor<64x32xf16>
+  %x = arith.addf %w, %w : tensor<64x32xf16>
+  %y = tt.reshape %x : tensor<64x32xf16> -> tensor<1x64x32xf16>
+  tt.descriptor_store %d[%g, %i, %j], %y : !tt.tensordesc<tensor<1x64x32xf16>>, tensor<1x64x32xf16>
+  tt.return
 }
 
 // -----
