@@ -186,8 +186,11 @@ Attribute JoinEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
   return Linear(layout.TransposeOuts(Views(names)), src.getContext());
 }
 
-Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
-  // Only where JoinEncoding leads back: the first register bit, and no other, reaches the last dimension.
+// Which register bit tells the two elements of a pair, the last dimension, apart. JoinEncoding makes it the first.
+enum class PairBit { kFirst, kAny };
+
+// Null where not one register bit, and no other bit, reaches the last dimension, or another one than `pair` says.
+static Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, PairBit pair) {
   LinearLayout layout = LayoutOf(src, shape);
   auto names = DimNames(shape.size());
   absl::string_view last = names.back();
@@ -197,7 +200,7 @@ Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
       if (layout.Basis(in.name, b, last) == 0) continue;
       auto basis = layout.Basis(in.name, b);
       bool alone = std::all_of(basis.begin(), basis.end() - 1, [](int32_t c) { return c == 0; });
-      if (in.name != "register" || b != 0 || !alone) return {};
+      if (in.name != "register" || !alone || bit >= 0 || (pair == PairBit::kFirst && b != 0)) return {};
       bit = b;
     }
   }
@@ -211,6 +214,10 @@ Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
   auto kept = Views(names);
   kept.pop_back();
   return Linear(rest.Sublayout(rest.InNames(), kept), src.getContext());
+}
+
+Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
+  return SplitEncoding(src, shape, PairBit::kAny);
 }
 
 Attribute Fp4ToFpEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis) {
@@ -231,7 +238,7 @@ Attribute Fp4FromFpEncoding(Attribute dst, llvm::ArrayRef<int64_t> shape, unsign
   Attribute split = TransEncoding(ReshapeEncoding(dst, shape, pairs), pairs, order);
   pairs.erase(pairs.begin() + axis + 1);
   pairs.push_back(2);
-  return SplitEncoding(split, pairs);
+  return SplitEncoding(split, pairs, PairBit::kFirst);
 }
 
 bool IsFp4ToFpEncoding(Attribute src, Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis) {
@@ -259,7 +266,7 @@ Attribute OperandEncodingFor(mlir::Operation* op, Attribute result) {
       })
       .Case([&](tt::TransOp trans) { return TransEncoding(result, ShapeOf(trans), Inverse(trans.getOrder())); })
       .Case([&](tt::ReshapeOp reshape) { return ReshapeEncoding(result, ShapeOf(reshape), ShapeOf(reshape.getSrc())); })
-      .Case([&](tt::JoinOp join) { return SplitEncoding(result, ShapeOf(join)); })
+      .Case([&](tt::JoinOp join) { return SplitEncoding(result, ShapeOf(join), PairBit::kFirst); })
       .Case([&](tt::SplitOp split) { return JoinEncoding(result, ShapeOf(split.getOutLHS())); })
       .Case([&](Fp4ToFpOp unpack) { return Fp4FromFpEncoding(result, ShapeOf(unpack), unpack.getAxis()); })
       .Default([&](mlir::Operation*) { return KeepsEncoding(op) ? result : Attribute(); });

@@ -216,6 +216,11 @@ TEST_F(Encodings, ShapeOperationsMoveNoElement) {
   EXPECT_EQ(At(joined, 1, 0, 0), (Coordinates{0, 0, 1}));
   EXPECT_EQ(At(joined, 2, 0, 0), (Coordinates{0, 1, 0}));
   EXPECT_TRUE(SamePlacement({16, 16}, SplitEncoding(JoinEncoding(blocked, {16, 16}), {16, 16, 2}), blocked));
+  // The second register bit tells the elements of a pair apart, or a lane's.
+  auto second = Blocked({1, 2, 2}, {4, 8, 1}, {4, 1, 1}, {1, 2, 0}),
+       lanes = Blocked({1, 2, 1}, {4, 4, 2}, {4, 1, 1}, {2, 1, 0});
+  EXPECT_TRUE(SamePlacement({16, 16}, SplitEncoding(second, {16, 16, 2}), blocked));
+  EXPECT_FALSE(SplitEncoding(lanes, {16, 16, 2}));
   // Bytes of two floats: along dimension 1 threads hold both, along dimension 0 they do not.
   EXPECT_TRUE(SamePlacement({16, 8}, Fp4FromFpEncoding(blocked, {16, 16}, 1), Blocked({1, 1}, {4, 8}, {4, 1}, {1, 0})));
   EXPECT_FALSE(Fp4FromFpEncoding(blocked, {16, 16}, 0));

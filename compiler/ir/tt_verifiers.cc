@@ -294,17 +294,28 @@ LogicalResult TransOp::verify() {
   return VerifyPlacement(*this, ttg::TransEncoding(src.getEncoding(), src.getShape(), getOrder()), dst);
 }
 
-static LogicalResult VerifyPair(mlir::Operation* op, RankedTensorType half, RankedTensorType pair) {
+static LogicalResult VerifyPairShapes(mlir::Operation* op, RankedTensorType half, RankedTensorType pair) {
   llvm::SmallVector<int64_t> shape(half.getShape());
   shape.push_back(2);
   if (pair.getShape() != llvm::ArrayRef(shape) || half.getElementType() != pair.getElementType())
     return op->emitOpError() << half << " twice makes a tensor of shape " << shape << ", not " << pair;
-  if (failed(internal::VerifyTensorSizes(op)) || failed(VerifyBothEncoded(op, half, pair))) return mlir::failure();
-  if (!half.getEncoding()) return mlir::success();
-  return VerifyPlacement(op, ttg::JoinEncoding(half.getEncoding(), half.getShape()), pair);
+  if (failed(internal::VerifyTensorSizes(op))) return mlir::failure();
+  return VerifyBothEncoded(op, half, pair);
 }
-LogicalResult JoinOp::verify() { return VerifyPair(*this, Tensor(getLhs()), Tensor(getResult())); }
-LogicalResult SplitOp::verify() { return VerifyPair(*this, Tensor(getOutLHS()), Tensor(getSrc())); }
+
+LogicalResult JoinOp::verify() {
+  RankedTensorType half = Tensor(getLhs()), pair = Tensor(getResult());
+  if (failed(VerifyPairShapes(*this, half, pair))) return mlir::failure();
+  if (!half.getEncoding()) return mlir::success();
+  return VerifyPlacement(*this, ttg::JoinEncoding(half.getEncoding(), half.getShape()), pair);
+}
+
+LogicalResult SplitOp::verify() {
+  RankedTensorType half = Tensor(getOutLHS()), pair = Tensor(getSrc());
+  if (failed(VerifyPairShapes(*this, half, pair))) return mlir::failure();
+  if (!pair.getEncoding()) return mlir::success();
+  return VerifyPlacement(*this, ttg::SplitEncoding(pair.getEncoding(), pair.getShape()), half);
+}
 
 LogicalResult CatOp::verify() {
   if (failed(internal::VerifyTensorSizes(*this))) return mlir::failure();

@@ -153,6 +153,15 @@ std::vector<Case> Kernels() {
                      "    %a = tt.reshape %x0 : tensor<128x$T> -> tensor<64x2x$T>\n"
                      "    %b, %y = tt.split %a : tensor<64x2x$T> -> tensor<64x$T>",
                      [](const auto& in, int i) { return in[0].Int(2 * i + 1); }});
+  // The halves of rows: what tells them apart is a late bit of the register's index.
+  kernels.push_back({"split_of_halves",
+                     {4096},
+                     2048,
+                     "    %a = tt.reshape %x0 : tensor<4096x$T> -> tensor<16x2x128x$T>\n"
+                     "    %b = tt.trans %a {order = array<i32: 0, 2, 1>} : tensor<16x2x128x$T> -> tensor<16x128x2x$T>\n"
+                     "    %c, %d = tt.split %b : tensor<16x128x2x$T> -> tensor<16x128x$T>\n"
+                     "    %y = tt.reshape %d : tensor<16x128x$T> -> tensor<2048x$T>",
+                     [](const auto& in, int i) { return in[0].Int(i / 128 * 256 + 128 + i % 128); }});
   kernels.push_back({"split_of_join",
                      {256, 256},
                      256,
