@@ -31,12 +31,12 @@
 // A load of latency n needs n + 1 buffers. With n, copies go to the slot that their iteration of the new loop has read,
 // and begin after that (loop.in_place): late, and threads meet once more in an iteration. This is for loops whose
 // operands go through registers, and whose other buffers leave each scheduler one warp, with nothing to issue while
-// that one waits; or of which one iteration ahead does not fit otherwise. A load needs one buffer more (loop.read_on)
-// if a dot reads it that may run on while the next iteration begins. That one is given up where a multiprocessor holds
-// fewer blocks for it. It is also given up first where the buffers do not all fit into shared memory, beside what the
-// loop itself needs there. Then the loop gets fewer stages. Of a persistent kernel, whose programs take turns with the
-// tiles, the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they
-// read stay where they are.
+// that one waits; or of which one iteration ahead does not fit otherwise. They are then as many iterations ahead as
+// leave room for another block. A load needs one buffer more (loop.read_on) if a dot reads it that may run on while the
+// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. It is also given up
+// first where the buffers do not all fit into shared memory, beside what the loop itself needs there. Then the loop
+// gets fewer stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
+// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/late_dots.h"
@@ -82,6 +82,8 @@ constexpr int64_t kAddressRegisters = 32;
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
+// Of a dot whose operands are copied in place.
+constexpr int64_t kMostInPlaceAccumulators = 64;
 // That addresses of copies are computed from and that wait for them.
 constexpr int64_t kMostAddressWords = 8;
 
@@ -156,27 +158,38 @@ class LatencyAssigner final {
         if (level < num_stages - 1) max_level = std::max(max_level, level);
       const int latency = (num_stages - 1) / (max_level + 1);
       auto bytes = [&](CopyTarget target) { return others + BytesOfBuffers(latency, max_level, target); };
-      const std::optional<CopyTarget> target = TargetOf(bytes(CopyTarget::kInPlace), bytes(CopyTarget::kApart),
-                                                        bytes(CopyTarget::kReadOn), latency, max_level);
-      if (!target) continue;
-      SetLatency(latency, max_level, *target);
+      const int64_t apart = bytes(CopyTarget::kApart);
+      const bool fits = apart <= limits_.max_shared_bytes;
+      const int64_t blocks = fits ? ResidentBlocks(apart) : 0;
+      if (blocks * ttg::NumWarps(loop_) <= limits_.issued_warps && (fits || latency == 1) &&
+          AssignInPlace(latency, max_level, others, /*more_than=*/blocks))
+        return true;
+      if (!fits) continue;
+      const bool costs_blocks = ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks;
+      SetLatency(latency, max_level, costs_blocks ? CopyTarget::kApart : CopyTarget::kReadOn);
       return true;
     }
     return false;
   }
 
-  // Nullopt where the buffers do not fit.
-  std::optional<CopyTarget> TargetOf(int64_t in_place, int64_t apart, int64_t read_on, int latency, int max_level) {
-    const bool may_be_in_place = limits_.issued_warps > 0 && max_level == 0 &&
-                                 llvm::none_of(levels_, [](const auto& entry) { return IsReadByUnit(entry.first); });
-    if (apart > limits_.max_shared_bytes) {
-      const bool fits = may_be_in_place && latency == 1 && in_place <= limits_.max_shared_bytes;
-      return fits ? std::optional(CopyTarget::kInPlace) : std::nullopt;
+  // As many iterations ahead as let a multiprocessor hold more blocks than `more_than`; false where none do.
+  bool AssignInPlace(int latency, int max_level, int64_t others, int64_t more_than) {
+    if (!MayCopyInPlace(max_level)) return false;
+    for (; latency > 0; --latency) {
+      const int64_t bytes = others + BytesOfBuffers(latency, max_level, CopyTarget::kInPlace);
+      if (bytes > limits_.max_shared_bytes || ResidentBlocks(bytes) <= more_than) continue;
+      SetLatency(latency, max_level, CopyTarget::kInPlace);
+      return true;
     }
-    const int64_t blocks = ResidentBlocks(apart);
-    if (may_be_in_place && blocks * ttg::NumWarps(loop_) <= limits_.issued_warps && ResidentBlocks(in_place) > blocks)
-      return CopyTarget::kInPlace;
-    return ResidentBlocks(read_on) < blocks ? CopyTarget::kApart : CopyTarget::kReadOn;
+    return false;
+  }
+
+  // A warp with many accumulators has products enough to issue while it waits, and reads ahead for them (prefetch.cc).
+  bool MayCopyInPlace(int max_level) {
+    if (limits_.issued_warps == 0 || max_level > 0) return false;
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
+      if (RegistersOf(dot.getD()) > kMostInPlaceAccumulators) return false;
+    return llvm::none_of(levels_, [](const auto& entry) { return IsReadByUnit(entry.first); });
   }
 
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.

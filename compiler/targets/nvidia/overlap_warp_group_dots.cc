@@ -119,7 +119,15 @@ class DotsOfBlock final {
         return {op, /*in_next_iteration=*/true};
     }
     Operation* at = dot;
-    return {IsFilledByThreads(dot) ? at : at->getNextNode(), /*in_next_iteration=*/true};
+    const bool waits_before = IsFilledByThreads(dot) || AccumulatesInTensorMemory(dot);
+    return {waits_before ? at : at->getNextNode(), /*in_next_iteration=*/true};
+  }
+
+  // Its mbarrier knows two phases, so that the one of the iteration before has to be over when the next one begins.
+  static bool AccumulatesInTensorMemory(WarpGroupDotOp dot) {
+    auto type = llvm::cast<mlir::RankedTensorType>(dot.getType());
+    auto mma = llvm::dyn_cast<ttg::NvidiaMmaEncodingAttr>(type.getEncoding());
+    return mma && mma.getVersionMajor() == 5;
   }
 
   bool IsFilledByThreads(WarpGroupDotOp dot) {
