@@ -92,6 +92,7 @@ class DotsOfBlock final {
       ends_.push_back({dot, end});
     }
     for (auto& [dot, end] : ends_) AddWait(dot, end);
+    EndTogether();
     for (WarpGroupDotOp dot : in_flight_) dot.setInFlight(true);
     for (auto& [at, wait] : waits_) {
       mlir::OpBuilder b(at.first);
@@ -202,6 +203,17 @@ class DotsOfBlock final {
     if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
       wait.accumulators.insert(carried);
     outliving_.push_back({dot, loop_.getTiedLoopResult(carried)});
+  }
+
+  // Where threads read the accumulators of several dots of the iteration before, the first wait ends them all. ptxas
+  // does not follow from one iteration to the next which of them a wait leaves in flight, and has all products wait
+  // (C7514).
+  void EndTogether() {
+    auto read = llvm::make_filter_range(
+        waits_, [](const auto& each) { return each.first.second && !each.second.accumulators.empty(); });
+    if (llvm::range_size(read) < 2) return;
+    for (auto& [at, wait] : waits_)
+      if (at.second && !wait.accumulators.empty()) wait.pending = 0;
   }
 
   void Emit(mlir::OpBuilder& b, mlir::Location loc, const Wait& wait) {

@@ -399,3 +399,35 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#0 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// Threads read the accumulators of both dots of the iteration before: the first wait ends them together.
+// CHECK-LABEL: @both_are_read
+//       CHECK:   scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
+//       CHECK:     ttng.warp_group_wait %[[X]] : {{.*}} {pending = 0 : i32}
+//       CHECK:     ttng.warp_group_wait %[[Y]] : {{.*}} {pending = 0 : i32}
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
+//  CHECK-NEXT:     scf.yield
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @both_are_read(%q: tensor<64x64xf16, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc %q : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero, %y = %zero) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) : i32 {
+      %a = arith.mulf %x, %x : tensor<64x64xf32, #mma>
+      %b = arith.mulf %y, %y : tensor<64x64xf32, #mma>
+      %d = ttng.warp_group_dot %m, %m, %a : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %e = ttng.warp_group_dot %m, %m, %b : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %e : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+    }
+    %s = arith.addf %r#0, %r#1 : tensor<64x64xf32, #mma>
+    tt.return %s : tensor<64x64xf32, #mma>
+  }
+}
