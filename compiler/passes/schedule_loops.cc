@@ -160,14 +160,15 @@ class Scheduler final {
     auto waiting = llvm::make_filter_range(loop_.getBody()->getOps<tt::LoadOp>(),
                                            [](tt::LoadOp load) { return load->hasAttr(kInRegistersAttr); });
     const auto copies_in_place = CopiesInPlace();
+    const int into_registers = max_stage_ + 1, from_first_dot = max_stage_ + 2, in_place = max_stage_ + 3;
     int last_cluster = max_stage_;
     for (Operation& op : loop_.getBody()->without_terminator()) {
       int stage = stages_[&op], cluster = stage == max_stage_ ? last_cluster : max_stage_ - 1 - stage;
       // The first dot and what follows come after the loads into registers.
       if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOpInterface>(op) && !waiting.empty())
-        cluster = last_cluster = max_stage_ + 2;
-      if (op.hasAttr(kInRegistersAttr)) cluster = max_stage_ + 1;
-      if (copies_in_place.contains(&op)) cluster = max_stage_ + 3;
+        cluster = last_cluster = from_first_dot;
+      if (op.hasAttr(kInRegistersAttr)) cluster = into_registers;
+      if (copies_in_place.contains(&op)) cluster = in_place;
       op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));
       op.setAttr(kClusterAttr, b.getI32IntegerAttr(cluster));
     }

@@ -34,7 +34,9 @@ absl::StatusOr<Elf64_Ehdr> ReadHeader(absl::string_view bytes) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
     return Wrong("it does not have 64 bits and little-endian numbers");
   // ptxas before CUDA 13 writes its own release into e_version: 128 for 12.8.
-  if (header.e_ident[EI_VERSION] != EV_CURRENT) return Wrong("unknown version");
+  if (header.e_ident[EI_VERSION] != EV_CURRENT ||
+      (header.e_machine != kElfMachineCuda && header.e_version != EV_CURRENT))
+    return Wrong("unknown version");
   if (header.e_ehsize != sizeof(Elf64_Ehdr)) return Wrong("the header's size is wrong");
   if (header.e_phnum != 0 && (header.e_phentsize != sizeof(Elf64_Phdr) ||
                               !Within(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), bytes.size())))

@@ -90,14 +90,17 @@ TEST(ElfImage, AKernelMustBeAFunctionOfTheFile) {
     EXPECT_TRUE(absl::IsInternal(image->RequireFunction(name))) << name;
 }
 
-// ptxas 12.8 writes 128 there.
-TEST(ElfImage, TheVersionMayBeTheReleaseOfTheAssembler) {
+// ptxas 12.8 writes 128 there. No other assembler does the like.
+TEST(ElfImage, TheVersionOfACubinMayBeTheReleaseOfItsAssembler) {
   std::string bytes = Sample();
   const uint32_t release = 128;
   memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_version), &release, sizeof(release));
   absl::StatusOr<ElfImage> image = ElfImage::Parse(bytes);
   ASSERT_TRUE(image.ok()) << image.status();
   EXPECT_TRUE(image->RequireFunction("kernel").ok());
+  const uint16_t machine = EM_AMDGPU;
+  memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof(machine));
+  EXPECT_THAT(std::string(ElfImage::Parse(bytes).status().message()), HasSubstr("unknown version"));
 }
 
 TEST(ElfImage, AnEmptyFileIsNone) {

@@ -64,6 +64,11 @@ llvm::SmallVector<Value> BuffersOf(WarpGroupDotOp dot) {
   return buffers;
 }
 
+bool HasTensorMemory(WarpGroupDotOp dot) {
+  auto d = llvm::cast<mlir::RankedTensorType>(dot.getD().getType());
+  return llvm::cast<ttg::NvidiaMmaEncodingAttr>(d.getEncoding()).getVersionMajor() == 5;
+}
+
 bool MayWrite(Operation* op, WarpGroupDotOp dot, int iterations, const BufferAliases& aliases) {
   return MayWrite(op, BuffersOf(dot), llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp()), iterations, aliases);
 }

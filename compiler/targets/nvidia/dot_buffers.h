@@ -17,6 +17,9 @@ mlir::Value RootOf(mlir::Value buffer);
 // The operands that a dot reads from shared memory.
 llvm::SmallVector<mlir::Value> BuffersOf(ttng::WarpGroupDotOp dot);
 
+// Whether the dot is one of tcgen05, whose accumulators may be in tensor memory.
+bool HasTensorMemory(ttng::WarpGroupDotOp dot);
+
 // Whether `op`, what is in its regions included, may write what `dot` reads. It runs `iterations` iterations after the
 // dot of the loop whose body holds both. Calls may write anything.
 bool MayWrite(mlir::Operation* op, ttng::WarpGroupDotOp dot, int iterations, const BufferAliases& aliases);

@@ -119,16 +119,9 @@ class DotsOfBlock final {
       if (UsesAccumulators(op, *carried) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
         return {op, /*in_next_iteration=*/true};
     }
-    Operation* at = dot;
-    const bool waits_before = IsFilledByThreads(dot) || AccumulatesInTensorMemory(dot);
-    return {waits_before ? at : at->getNextNode(), /*in_next_iteration=*/true};
-  }
-
-  // Its mbarrier knows two phases, so that the one of the iteration before has to be over when the next one begins.
-  static bool AccumulatesInTensorMemory(WarpGroupDotOp dot) {
-    auto type = llvm::cast<mlir::RankedTensorType>(dot.getType());
-    auto mma = llvm::dyn_cast<ttg::NvidiaMmaEncodingAttr>(type.getEncoding());
-    return mma && mma.getVersionMajor() == 5;
+    // The dot of the next iteration may wait behind this one. An mbarrier, which tcgen05 has, knows two phases only.
+    if (IsFilledByThreads(dot) || HasTensorMemory(dot)) return {dot, /*in_next_iteration=*/true};
+    return {dot->getNextNode(), /*in_next_iteration=*/true};
   }
 
   bool IsFilledByThreads(WarpGroupDotOp dot) {

@@ -23,6 +23,7 @@
 // Waits come as overlap_warp_group_dots.cc has placed them. A wait that may leave some dots in flight is one for the
 // last dot that it may not. Only dots in the body of a loop stay in flight.
 #include "compiler/lowering/zero_constants.h"
+#include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,10 +49,6 @@ using ttng::WarpGroupWaitOp;
 constexpr int64_t kLeastColumns = 32, kMostColumns = 512;
 
 RankedTensorType TypeOf(WarpGroupDotOp dot) { return llvm::cast<RankedTensorType>(dot.getD().getType()); }
-
-bool HasTensorMemory(WarpGroupDotOp dot) {
-  return llvm::cast<ttg::NvidiaMmaEncodingAttr>(TypeOf(dot).getEncoding()).getVersionMajor() == 5;
-}
 
 int64_t ColumnsOf(WarpGroupDotOp dot) {
   llvm::ArrayRef<int64_t> shape = TypeOf(dot).getShape();
