@@ -156,8 +156,10 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
   pm.addPass(createAllocateSharedMemoryPass());
   // Calls have their final form.
   pm.addPass(createAllocateGlobalScratchPass());
-  // Last: a later pass that moves memory operations would break what the barriers promise.
+  // Late: a later pass that moves memory operations would break what the barriers promise.
   pm.addPass(createInsertBarriersPass());
+  // Once it is known that threads do not meet.
+  pm.addPass(createEndIdleWarpsPass());
 }
 
 }  // namespace tritond::compiler

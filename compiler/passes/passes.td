@@ -223,4 +223,9 @@ def InsertBarriersPass : Pass<"ttg-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "puts a barrier between accesses to one place of shared memory by different threads";
 }
 
+def EndIdleWarpsPass : Pass<"ttg-end-idle-warps", "::mlir::ModuleOp"> {
+  let summary = "ends warps that hold nothing but copies of what other warps hold";
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+}
+
 #endif  // COMPILER_PASSES_PASSES_TD_

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends warps that hold nothing but copies of what other warps hold, as in a block of 128 threads for tensors of 64
+// elements. They would load and compute all that, and store nothing.
+//
+//   tt.func public @kernel(…) {                     tt.func public @kernel(…) {
+//     %p = … : tensor<64x!tt.ptr<f32>, #four>         %warp = ttg.warp_id
+//     …                                       =>      %copy = arith.andi %warp, 2
+//   }                                                 %idle = arith.cmpi ne, %copy, 0
+//                                                     cf.cond_br %idle, ^end, ^body
+//                                                   …
+//
+// Of the threads that hold an element the first one writes it, which is never in such a warp. So it holds of kernels
+// whose threads do not meet: without shared memory, barriers, calls, and whatever else each thread has to take part in.
+// Runs on cf control flow, when barriers and shared memory are known.
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_ENDIDLEWARPSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Block;
+using mlir::Operation;
+using mlir::Value;
+
+// Whether threads run `op` each for itself.
+bool IsApart(Operation& op) {
+  if (op.hasTrait<mlir::OpTrait::IsTerminator>()) return true;
+  if (llvm::isa<ttg::WarpIdOp>(op)) return false;
+  return mlir::isMemoryEffectFree(&op) || llvm::isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op);
+}
+
+// The bits of a warp's number that say nothing about what it holds of `value`.
+int CopyBits(Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (!type) return -1;
+  const LinearLayout layout = ttg::ToLinearLayout(type);
+  const Coordinates masks = layout.FreeVariableMasks();
+  for (auto [dim, mask] : llvm::zip_equal(layout.InDims(), masks))
+    if (dim.name == "warp") return mask;
+  return -1;
+}
+
+// The bits of the number of a warp that is of no use. None where threads meet.
+int IdleBits(tt::FuncOp function) {
+  int bits = ttg::NumWarps(function) - 1;
+  for (Block& block : function.getBody()) {
+    for (Value argument : block.getArguments()) bits &= CopyBits(argument);
+    for (Operation& op : block) {
+      if (!IsApart(op)) return 0;
+      for (Value result : op.getResults()) bits &= CopyBits(result);
+    }
+  }
+  return bits;
+}
+
+void EndWarps(tt::FuncOp function, int bits) {
+  Block* entry = &function.getBody().front();
+  Block* body = entry->splitBlock(entry->begin());
+  mlir::Location loc = function.getLoc();
+  auto b = mlir::OpBuilder::atBlockEnd(&function.getBody().back());
+  Block* end = b.createBlock(&function.getBody());
+  tt::ReturnOp::create(b, loc, mlir::ValueRange());
+  b.setInsertionPointToEnd(entry);
+  const auto constant = [&](int value) -> Value { return mlir::arith::ConstantIntOp::create(b, loc, value, 32); };
+  Value warp = ttg::WarpIdOp::create(b, loc, b.getI32Type());
+  Value copy = mlir::arith::AndIOp::create(b, loc, warp, constant(bits));
+  Value idle = mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ne, copy, constant(0));
+  mlir::cf::CondBranchOp::create(b, loc, idle, end, body);
+}
+
+struct EndIdleWarpsPass : impl::EndIdleWarpsPassBase<EndIdleWarpsPass> {
+  void runOnOperation() override {
+    mlir::ModuleOp module = getOperation();
+    auto shared = module->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
+    auto ctas = module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
+    if (!shared || shared.getInt() != 0 || (ctas && ctas.getInt() != 1)) return;
+    for (auto function : module.getOps<tt::FuncOp>()) {
+      if (!function.isPublic() || function.isExternal() || function.getNumResults() != 0) continue;
+      if (const int bits = IdleBits(function)) EndWarps(function, bits);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
