@@ -36,7 +36,7 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
   const bool both_write = writes && other.writes;
   if (pointer == other.pointer && (both_write || !has_copies)) return false;
   if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
-  return HaveCommonRoot(roots, other.roots);
+  return HaveCommonRoot(roots, other.roots) && !(sum && other.sum && AreApart(*sum, *other.sum));
 }
 
 std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
@@ -54,6 +54,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
       });
   if (!access.pointer) return std::nullopt;
   access.roots = RootsOfPointer(access.pointer);
+  access.sum = SumOfPointer(access.pointer);
   access.has_copies = HasCopies(access.pointer);
   return access;
 }

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "compiler/analysis/pointer_distance.h"
 #include "compiler/analysis/pointer_roots.h"
 
 namespace tritond::compiler {
@@ -13,14 +14,16 @@ namespace tritond::compiler {
 struct GlobalAccess {
   mlir::Value pointer;
   std::optional<PointerRoots> roots;
+  std::optional<PointerSum> sum;
   bool writes = false;
   bool is_atomic = false;
   bool has_copies = false;  // an element belongs to several threads
 
   // Whether a thread may access here what another accesses by `other`, one of them writes, and nothing orders the two.
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
-  // different data. One value for both is taken to give each thread its own elements, also in later iterations of a
-  // loop, unless it has copies. Those are read by all threads that hold them and written by the first of these.
+  // different data. So do those whose sums are apart. One value for both is taken to give each thread its own elements,
+  // also in later iterations of a loop, unless it has copies. Those are read by all threads that hold them and written
+  // by the first of these.
   bool ConflictsWith(const GlobalAccess& other) const;
 };
 

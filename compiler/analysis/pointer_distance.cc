@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distance of two sums is a constant and a sum of terms, f * n. It is never zero, if for some modulus m
+//
+//   - terms whose factor m divides are left out: whatever their numbers, they move the distance by multiples of m;
+//   - the others reach from `low` to `high`, and there is no multiple of m between constant + low and constant + high.
+//
+// The moduli that matter are greatest common divisors of the largest factors.
+#include "compiler/analysis/pointer_distance.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "compiler/ir/ttg_dialect.h"
+#include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Block;
+using mlir::Operation;
+using mlir::Value;
+using Term = PointerSum::Term;
+
+constexpr int kMaxParts = 64;  // of a sum
+// Neither sums nor products of what is in use reach the ends of int64_t.
+constexpr int64_t kMaxNumber = int64_t{1} << 40;
+
+bool IsReachedAgain(Block* block) {
+  for (Block* successor : block->getSuccessors())
+    for (Block* reached : llvm::depth_first(successor))
+      if (reached == block) return true;
+  return false;
+}
+
+// Whether `value` has one value while the function runs.
+bool IsFixed(Value value) {
+  for (Block* block = value.getParentBlock(); block; block = block->getParentOp()->getBlock()) {
+    if (IsReachedAgain(block)) return false;
+    Operation* parent = block->getParentOp();
+    if (!parent || llvm::isa<mlir::LoopLikeOpInterface>(parent)) return false;
+    if (llvm::isa<tt::FuncOp>(parent)) return true;
+  }
+  return false;
+}
+
+std::optional<int64_t> ConstantOf(Value value) {
+  mlir::Attribute attribute;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&attribute))) {
+    auto splat = value.getDefiningOp<tt::SplatOp>();
+    return splat ? ConstantOf(splat.getSrc()) : std::nullopt;
+  }
+  if (auto dense = llvm::dyn_cast<mlir::SplatElementsAttr>(attribute))
+    attribute = dense.getSplatValue<mlir::Attribute>();
+  auto integer = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+  if (!integer || integer.getValue().getSignificantBits() > 64) return std::nullopt;
+  return integer.getValue().getSExtValue();
+}
+
+class SumBuilder final {
+ public:
+  // False where the sum is too long, or a number too large.
+  bool Add(Value value, int64_t factor) {
+    if (++parts_ > kMaxParts || std::abs(factor) > kMaxNumber) return false;
+    if (factor == 0) return true;
+    if (std::optional<int64_t> constant = ConstantOf(value)) return AddConstant(*constant, factor);
+    Operation* op = value.getDefiningOp();
+    mlir::Type element = tt::ElementOf(value.getType());
+    if (!op || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 32)) return AddLeaf(value, factor);
+    return llvm::TypeSwitch<Operation*, bool>(op)
+        .Case<tt::AddPtrOp, mlir::arith::AddIOp>(
+            [&](auto) { return Add(op->getOperand(0), factor) && Add(op->getOperand(1), factor); })
+        .Case([&](mlir::arith::SubIOp sub) { return Add(sub.getLhs(), factor) && Add(sub.getRhs(), -factor); })
+        .Case([&](mlir::arith::MulIOp product) { return AddProduct(product, factor); })
+        .Case<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::TransOp, tt::ReshapeOp, ttg::ConvertLayoutOp,
+              mlir::arith::ExtSIOp>([&](auto) { return Add(op->getOperand(0), factor); })
+        .Case([&](tt::MakeRangeOp range) {
+          const int64_t start = range.getStart(), end = range.getEnd();
+          sum_.terms.push_back({factor, end - start - 1});
+          return AddConstant(start, factor);
+        })
+        .Default([&](Operation*) { return AddLeaf(value, factor); });
+  }
+
+  PointerSum Take(mlir::Type pointee) {
+    sum_.pointee = pointee;
+    llvm::sort(sum_.fixed, [](const auto& a, const auto& b) {
+      return std::pair(a.first.getAsOpaquePointer(), a.second) < std::pair(b.first.getAsOpaquePointer(), b.second);
+    });
+    return std::move(sum_);
+  }
+
+ private:
+  bool AddConstant(int64_t constant, int64_t factor) {
+    if (std::abs(constant) > kMaxNumber / std::abs(factor)) return false;
+    sum_.constant += constant * factor;
+    return true;
+  }
+
+  bool AddProduct(mlir::arith::MulIOp product, int64_t factor) {
+    std::optional<int64_t> by = ConstantOf(product.getRhs()), left = ConstantOf(product.getLhs());
+    Value other = by ? product.getLhs() : product.getRhs();
+    if (!by) by = left;
+    if (!by) return AddLeaf(product, factor);
+    return std::abs(*by) <= kMaxNumber / std::abs(factor) && Add(other, factor * *by);
+  }
+
+  // A pointer that varies may point anywhere.
+  bool AddLeaf(Value value, int64_t factor) {
+    const bool is_tensor = llvm::isa<mlir::RankedTensorType>(value.getType());
+    if (!is_tensor && IsFixed(value)) {
+      sum_.fixed.push_back({value, factor});
+      return true;
+    }
+    if (!tt::ElementOf(value.getType()).isIntOrIndex()) return false;
+    sum_.terms.push_back({std::abs(factor), std::nullopt});
+    return true;
+  }
+
+  PointerSum sum_;
+  int parts_ = 0;
+};
+
+// Whether no multiple of `modulus` lies from `low` to `high`; of modulus 0, that is 0.
+bool HasNoMultiple(int64_t low, int64_t high, int64_t modulus) {
+  if (low <= 0 && high >= 0) return false;
+  if (modulus == 0) return true;
+  const int64_t nearest = low > 0 ? low : -high, farthest = low > 0 ? high : -low;
+  return nearest / modulus == farthest / modulus && nearest % modulus != 0;
+}
+
+}  // namespace
+
+std::optional<PointerSum> SumOfPointer(Value pointer) {
+  auto type = llvm::dyn_cast<tt::PtrType>(tt::ElementOf(pointer.getType()));
+  SumBuilder builder;
+  if (!type || !builder.Add(pointer, 1)) return std::nullopt;
+  return builder.Take(type.getPointeeType());
+}
+
+bool AreApart(const PointerSum& a, const PointerSum& b) {
+  if (a.pointee != b.pointee || a.fixed != b.fixed) return false;
+  // Of the distance from b to a.
+  llvm::SmallVector<Term> terms(a.terms);
+  for (const Term& term : b.terms) terms.push_back({-term.factor, term.last});
+  llvm::sort(terms, [](const Term& x, const Term& y) { return std::abs(x.factor) > std::abs(y.factor); });
+  int64_t low = a.constant - b.constant, high = low, modulus = 0;
+  for (const Term& term : terms) {
+    if (!term.last) continue;
+    const int64_t reach = term.factor * *term.last;
+    (reach < 0 ? low : high) += reach;
+  }
+  size_t bounded = llvm::count_if(terms, [](const Term& term) { return term.last.has_value(); });
+  size_t unbounded = terms.size() - bounded;
+  // From the largest factor on, one term after the other becomes part of the modulus.
+  for (size_t i = 0;; ++i) {
+    if (unbounded == 0 && HasNoMultiple(low, high, modulus)) return true;
+    if (i == terms.size()) return false;
+    modulus = std::gcd(modulus, terms[i].factor);
+    if (!terms[i].last) {
+      --unbounded;
+      continue;
+    }
+    const int64_t reach = terms[i].factor * *terms[i].last;
+    (reach < 0 ? low : high) -= reach;
+  }
+}
+
+}  // namespace tritond::compiler

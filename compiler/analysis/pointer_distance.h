@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far apart two tensors of pointers are.
+#ifndef COMPILER_ANALYSIS_POINTER_DISTANCE_H_
+#define COMPILER_ANALYSIS_POINTER_DISTANCE_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tritond::compiler {
+
+// The elements of a pointer, or of a tensor of pointers, as a sum, in elements of what they point to:
+//
+//   %p + splat(%h * 128 + 64) + make_range(0, 64)      of a loop over %h
+//
+//   fixed %p, constant 64, terms 128 * (any number) and 1 * (0 … 63)
+struct PointerSum {
+  struct Term {
+    int64_t factor = 1;
+    std::optional<int64_t> last;  // the number beside the factor is 0 … last; nothing: any number
+  };
+
+  // Values that are the same whenever the sum is computed, and their factors; the pointer itself among them.
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>> fixed;
+  int64_t constant = 0;
+  llvm::SmallVector<Term> terms;
+  mlir::Type pointee;
+};
+
+// Nothing where a pointer comes from elsewhere than by additions. As AxisInfoAnalysis does, trusts that index
+// arithmetic of 32 bits and more does not wrap around. Of a function's body in which branches make the loops.
+std::optional<PointerSum> SumOfPointer(mlir::Value pointer);
+
+// Whether no element of one is at an address of the other, at whatever times they are computed.
+bool AreApart(const PointerSum& a, const PointerSum& b);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_POINTER_DISTANCE_H_

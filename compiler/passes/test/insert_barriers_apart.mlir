@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s --ttg-insert-barriers | FileCheck %s
+// Accesses through one argument of the kernel: addresses that are never the same need no barrier.
+
+#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#tile = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  // Halves of rows of 128, also of other iterations' rows.
+  // CHECK-LABEL: tt.func public @halves
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @halves(%q: !tt.ptr<f32>, %row: i32, %x: tensor<64xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %size = arith.constant 128 : i32
+    %half = arith.constant dense<64> : tensor<64xi32, #one>
+    %columns = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #one>
+    %base = tt.addptr %q, %row : !tt.ptr<f32>, i32
+    %bases = tt.splat %base : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %at = arith.muli %h, %size : i32
+    %ats = tt.splat %at : i32 -> tensor<64xi32, #one>
+    %sum = arith.addi %ats, %columns : tensor<64xi32, #one>
+    %low = tt.addptr %bases, %sum : tensor<64x!tt.ptr<f32>, #one>, tensor<64xi32, #one>
+    tt.store %low, %x : tensor<64x!tt.ptr<f32>, #one>
+    %high = tt.addptr %low, %half : tensor<64x!tt.ptr<f32>, #one>, tensor<64xi32, #one>
+    tt.store %high, %x : tensor<64x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // In rows of 96 the second half meets the next row.
+  // CHECK-LABEL: tt.func public @rows_that_overlap
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.store
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.store
+  tt.func public @rows_that_overlap(%q: !tt.ptr<f32>, %x: tensor<64xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %size = arith.constant 96 : i32
+    %half = arith.constant dense<64> : tensor<64xi32, #one>
+    %columns = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #one>
+    %bases = tt.splat %q : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %at = arith.muli %h, %size : i32
+    %ats = tt.splat %at : i32 -> tensor<64xi32, #one>
+    %sum = arith.addi %ats, %columns : tensor<64xi32, #one>
+    %low = tt.addptr %bases, %sum : tensor<64x!tt.ptr<f32>, #one>, tensor<64xi32, #one>
+    tt.store %low, %x : tensor<64x!tt.ptr<f32>, #one>
+    %high = tt.addptr %low, %half : tensor<64x!tt.ptr<f32>, #one>, tensor<64xi32, #one>
+    tt.store %high, %x : tensor<64x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // Columns of a tile by a constant stride; numbers that differ by what is not known.
+  // CHECK-LABEL: tt.func public @columns
+  // CHECK: tt.store
+  // CHECK-NEXT: tt.store
+  // CHECK-NEXT: ttg.barrier
+  // CHECK-NEXT: tt.store
+  tt.func public @columns(%q: !tt.ptr<f32>, %k: i32, %x: tensor<16x128xf32, #tile>) {
+    %stride = arith.constant dense<256> : tensor<16x1xi32, #tile>
+    %beside = arith.constant dense<128> : tensor<16x128xi32, #tile>
+    %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #tile}>>
+    %j = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #tile}>>
+    %rows = tt.expand_dims %i {axis = 1 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #tile}>> -> tensor<16x1xi32, #tile>
+    %line = tt.expand_dims %j {axis = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #tile}>> -> tensor<1x128xi32, #tile>
+    %offsets = arith.muli %rows, %stride : tensor<16x1xi32, #tile>
+    %a = tt.broadcast %offsets : tensor<16x1xi32, #tile> -> tensor<16x128xi32, #tile>
+    %b = tt.broadcast %line : tensor<1x128xi32, #tile> -> tensor<16x128xi32, #tile>
+    %at = arith.addi %a, %b : tensor<16x128xi32, #tile>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<16x128x!tt.ptr<f32>, #tile>
+    %left = tt.addptr %qs, %at : tensor<16x128x!tt.ptr<f32>, #tile>, tensor<16x128xi32, #tile>
+    %right = tt.addptr %left, %beside : tensor<16x128x!tt.ptr<f32>, #tile>, tensor<16x128xi32, #tile>
+    %ks = tt.splat %k : i32 -> tensor<16x128xi32, #tile>
+    %unknown = tt.addptr %left, %ks : tensor<16x128x!tt.ptr<f32>, #tile>, tensor<16x128xi32, #tile>
+    tt.store %left, %x : tensor<16x128x!tt.ptr<f32>, #tile>
+    tt.store %right, %x : tensor<16x128x!tt.ptr<f32>, #tile>
+    tt.store %unknown, %x : tensor<16x128x!tt.ptr<f32>, #tile>
+    tt.return
+  }
+
+  // A row number from memory may be any: rows of 64 meet or are the same, halves of rows of 64 are apart.
+  // CHECK-LABEL: tt.func public @loaded_rows
+  // CHECK: tt.store
+  // CHECK-NEXT: tt.store
+  // CHECK-NEXT: tt.return
+  tt.func public @loaded_rows(%q: !tt.ptr<f32>, %r: tensor<128xi32, #one>, %s: tensor<128xi32, #one>, %x: tensor<128xf32, #one>) {
+    %size = arith.constant dense<64> : tensor<128xi32, #one>
+    %half = arith.constant dense<32> : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    %a = arith.muli %r, %size : tensor<128xi32, #one>
+    %b = arith.muli %s, %size : tensor<128xi32, #one>
+    %low = tt.addptr %qs, %a : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %row = tt.addptr %qs, %b : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %high = tt.addptr %row, %half : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    tt.store %low, %x : tensor<128x!tt.ptr<f32>, #one>
+    tt.store %high, %x : tensor<128x!tt.ptr<f32>, #one>
+    tt.return
+  }
+}
