@@ -100,7 +100,9 @@ llvm::DenseMap<Value, Assumed> AssumptionsOf(Block& entry) {
 
 class Solver final {
  public:
-  Solver(mlir::ModuleOp module, InfoMap& infos) : infos_(infos) { FindCalls(module); }
+  Solver(mlir::ModuleOp module, AxisInfoAnalysis::LoadMasks masks, InfoMap& infos) : masks_(masks), infos_(infos) {
+    FindCalls(module);
+  }
 
   void Run() {
     for (FunctionOpInterface function : CallersFirst()) VisitFunction(function);
@@ -212,6 +214,7 @@ class Solver final {
   void VisitPlain(Operation& op) {
     llvm::SmallVector<AxisInfo, 4> operands;
     for (Value operand : op.getOperands()) operands.push_back(Lookup(operand));
+    if (llvm::isa<tt::LoadOp>(op) && masks_ == AxisInfoAnalysis::LoadMasks::kIgnored) operands.resize(1);
     std::optional<AxisInfo> info = axis::TransferShape(&op, operands);
     if (!info) info = axis::TransferArithmetic(&op, operands);
     const bool non_negative = axis::IsNonNegative(&op, operands);
@@ -330,6 +333,7 @@ class Solver final {
     return true;
   }
 
+  const AxisInfoAnalysis::LoadMasks masks_;
   InfoMap& infos_;
   llvm::MapVector<mlir::StringAttr, FunctionOpInterface> functions_;
   llvm::DenseMap<Operation*, llvm::SetVector<Operation*>> callees_;
@@ -342,7 +346,7 @@ int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]
 
 }  // namespace
 
-AxisInfoAnalysis::AxisInfoAnalysis(mlir::ModuleOp module) { Solver(module, infos_).Run(); }
+AxisInfoAnalysis::AxisInfoAnalysis(mlir::ModuleOp module, LoadMasks masks) { Solver(module, masks, infos_).Run(); }
 
 AxisInfo AxisInfoAnalysis::Get(Value value) const {
   auto found = infos_.find(value);

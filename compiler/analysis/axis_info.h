@@ -49,7 +49,11 @@ struct AxisInfo {
 // and operations must not be erased while it is in use. Const methods may be called from any thread.
 class AxisInfoAnalysis final {
  public:
-  explicit AxisInfoAnalysis(mlir::ModuleOp module);
+  // kIgnored: facts about the elements that loads do not leave out. What is computed from them may differ in groups in
+  // which some are left out, so such facts are for choices among equals only.
+  enum class LoadMasks { kKept, kIgnored };
+
+  explicit AxisInfoAnalysis(mlir::ModuleOp module, LoadMasks masks = LoadMasks::kKept);
 
   // Nothing known (all ones) for values without facts.
   AxisInfo Get(mlir::Value value) const;

@@ -15,8 +15,9 @@
 // - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
 //   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
 // - A load whose groups of neighbours along one dimension alone have one address, as packed weights have, asks for
-// fewer
-//   sectors in that order. A thread takes a group, and loads it once.
+//   fewer sectors in that order. A thread takes a group, and loads it once.
+// - Addresses that come from loaded numbers, as those of pages do, have the order that they have where no mask leaves
+//   numbers out.
 // - A store of that kind whose addresses the program computes, from ranges alone, may still have near addresses: every
 //   third element. Each instruction writes to the sectors between its first and last address, and no cache gathers
 //   writes of several. So a thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
@@ -111,7 +112,9 @@ Order RowMajor(unsigned rank) {
 // Reads what the analysis knows about memory operations.
 class AccessReader final {
  public:
-  AccessReader(const AxisInfoAnalysis& axes, int max_add_bytes) : axes_(axes), max_add_bytes_(max_add_bytes) {}
+  // `inside`: what holds of the elements that loads do not leave out.
+  AccessReader(const AxisInfoAnalysis& axes, const AxisInfoAnalysis& inside, int max_add_bytes)
+      : axes_(axes), inside_(inside), max_add_bytes_(max_add_bytes) {}
 
   // Nothing when `op` accesses no tensor in global memory.
   std::optional<Access> Read(Operation* op) const {
@@ -149,7 +152,7 @@ class AccessReader final {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     if (!type || type.getRank() == 0) return std::nullopt;
     Access access{op, type, BytesOf(llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType())};
-    AxisInfo info = axes_.Get(ptr);
+    AxisInfo info = inside_.Get(ptr);
     access.order = RowMajor(type.getRank());
     std::stable_sort(access.order.begin(), access.order.end(),
                      [&](unsigned a, unsigned b) { return info.dims[a].contiguity > info.dims[b].contiguity; });
@@ -190,6 +193,7 @@ class AccessReader final {
   }
 
   const AxisInfoAnalysis& axes_;
+  const AxisInfoAnalysis& inside_;
   const int max_add_bytes_;
 };
 
@@ -290,14 +294,16 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   using CoalescePassBase::CoalescePassBase;
 
   void runOnOperation() override {
-    AxisInfoAnalysis axes(getOperation());
-    for (auto func : getOperation().getOps<tt::FuncOp>()) Coalesce(func, axes);
+    const AxisInfoAnalysis axes(getOperation());
+    const AxisInfoAnalysis inside(getOperation(), AxisInfoAnalysis::LoadMasks::kIgnored);
+    const AccessReader reader(axes, inside, max_add_bytes);
+    for (auto func : getOperation().getOps<tt::FuncOp>()) Coalesce(func, reader);
   }
 
  private:
-  void Coalesce(tt::FuncOp func, const AxisInfoAnalysis& axes) {
+  void Coalesce(tt::FuncOp func, const AccessReader& reader) {
     Scopes scopes;
-    std::vector<Access> accesses = Collect(func, axes, scopes);
+    std::vector<Access> accesses = Collect(func, reader, scopes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
     std::map<Shape, unsigned> scanned;
@@ -331,8 +337,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
-  std::vector<Access> Collect(tt::FuncOp func, const AxisInfoAnalysis& axes, Scopes& scopes) {
-    AccessReader reader(axes, max_add_bytes);
+  static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, Scopes& scopes) {
     std::vector<Access> accesses;
     std::map<Scope, Order> preferred;
     func.walk([&](Operation* op) {
