@@ -67,6 +67,14 @@ llvm::SmallVector<unsigned> OrderOfThreads(RankedTensorType type) {
   return order;
 }
 
+// Whether threads can as well read from a buffer what they would exchange.
+bool IsRead(ttg::ConvertLayoutOp convert, mlir::Block* body) {
+  RankedTensorType from = convert.getSrc().getType(), to = convert.getType();
+  return convert->getBlock() == body && !llvm::isa<ttg::DotOperandEncodingAttr>(to.getEncoding()) &&
+         from.getElementType().isIntOrFloat() && from.getElementTypeBitWidth() >= 8 &&
+         !ttg::SamePlacement(from.getShape(), from.getEncoding(), to.getEncoding());
+}
+
 LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
   auto* context = type.getContext();
   return ttg::ToLinearLayout(ttg::MemDescType::get(context, type.getShape(), type.getElementType(), buffer,
@@ -90,6 +98,8 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
                llvm::all_of(trans->getUsers(), [&](Operation* op) { return op->getBlock() == body; })) {
       for (Operation* convert : trans->getUsers())
         reads.push_back({convert->getResult(0), llvm::to_vector(trans.getOrder())});
+    } else if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(user); convert && IsRead(convert, body)) {
+      reads.push_back({convert.getResult(), {}});
     } else {
       others = true;
     }
@@ -101,10 +111,13 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
 mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {
   llvm::SmallVector<unsigned> order = OrderOfThreads(type);
   for (const BufferRead& read : reads) {
-    auto operand =
-        llvm::dyn_cast<ttg::DotOperandEncodingAttr>(llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
-    if (!operand) continue;
-    if (auto encoding = MatrixBufferEncoding(type, order, operand, read.order)) return encoding;
+    auto read_type = llvm::cast<RankedTensorType>(read.defines.getType());
+    mlir::Attribute encoding;
+    if (auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(read_type.getEncoding()))
+      encoding = MatrixBufferEncoding(type, order, operand, read.order);
+    else if (read.order.empty() && read_type != type)
+      encoding = ReadBufferEncoding(type, order, read_type);
+    if (encoding) return encoding;
   }
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
 }

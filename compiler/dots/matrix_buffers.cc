@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/dots/matrix_buffers.h"
 
+#include <algorithm>
+
 #include "compiler/dots/dot_slices.h"
+#include "compiler/ir/encodings.h"
 
 namespace tritond::compiler {
 namespace {
 
 // The memory serves 128 bytes at a time. Eight rows of 16 bytes are what a matrix load reads, and what lanes read of
 // words: four neighbours of a row each. Elements of 64 bits are served to half a warp: four neighbours of four rows.
-constexpr int64_t kGroupBytes = 16, kGroupElements = 4, kBankRowBytes = 128;
+constexpr int64_t kGroupBytes = 16, kGroupElements = 4, kBankRowBytes = 128, kWordBits = 32;
 
-// `run`: rows that a lane reads one after the other, its neighbour those after them.
+// Elements of `bits` bits that the first lanes read side by side under `layout`, each a word or more at once. They are
+// of a row, which is dimension `dim`.
+int64_t ReadTogether(const LinearLayout& layout, absl::string_view dim, int64_t bits) {
+  int64_t elements = std::min<int64_t>(layout.NumConsecutive("register", dim), kGroupBytes * 8 / bits);
+  if (elements * bits < kWordBits) return elements;
+  for (int bit = 0; bit < layout.InBits("lane") && layout.Basis("lane", bit, dim) == elements; ++bit) elements *= 2;
+  return elements;
+}
+
+// `together`: elements of a row that lanes read side by side. `run`: rows that a lane reads one after the other, its
+// neighbour those after them.
 ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
-                                               int64_t run) {
+                                               int64_t together, int64_t run) {
   int64_t bits = type.getElementTypeBitWidth();
   if (bits < 8 || bits > 64) return {};
-  int64_t group_bytes = std::max(kGroupBytes, kGroupElements * bits / 8), rows = kBankRowBytes / group_bytes;
+  int64_t group_bytes = std::clamp(together * bits / 8, kGroupBytes, kBankRowBytes / 2);
+  int64_t rows = kBankRowBytes / group_bytes;
   int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
   int64_t vec = std::min(group_bytes, row_bytes) * 8 / bits;
   int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
@@ -51,7 +65,23 @@ mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef
     return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
   // No instruction loads tiles of bytes across their rows.
   bool is_read_by_run = is_across && unit && type.getElementTypeBitWidth() == 8;
-  return SwizzledGroups(type, order, is_read_by_run ? operand.getKWidth() : 1);
+  int64_t together = kGroupElements;
+  if (!is_across && unit) {
+    llvm::SmallVector<int64_t> shape(type.getShape());
+    for (auto [dim, of_buffer] : llvm::enumerate(dims)) shape[dim] = type.getDimSize(of_buffer);
+    const unsigned rank = type.getRank();
+    const LinearLayout layout = llvm::cast<ttg::DistributedEncoding>(operand).ToLinearLayout(shape);
+    together = std::max(together, ReadTogether(layout, ttg::DimNames(rank)[DimOfK(rank, operand.getOpIdx())],
+                                               type.getElementTypeBitWidth()));
+  }
+  return SwizzledGroups(type, order, together, is_read_by_run ? operand.getKWidth() : 1);
+}
+
+ttg::SwizzledSharedEncodingAttr ReadBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                                   mlir::RankedTensorType read) {
+  const int64_t together =
+      ReadTogether(ttg::ToLinearLayout(read), ttg::DimNames(type.getRank())[order[0]], type.getElementTypeBitWidth());
+  return SwizzledGroups(type, order, together, 1);
 }
 
 bool IsMatrixOperand(mlir::RankedTensorType type) {

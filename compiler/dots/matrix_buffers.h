@@ -12,12 +12,18 @@ namespace tritond::compiler {
 // a byte.
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
-// swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits. They are swizzled such that neighbouring rows of
-// one group lie in different banks: eight of 16 bytes, four of 32. Of bytes with K not contiguous, of which a lane
-// reads kWidth neighbouring rows, it is eight times so many rows. Threads that multiply and add read neighbours of one
-// row at a time where K does not run along rows: no swizzle then.
+// swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits, of more where neighbouring lanes read as much of
+// a row side by side. They are swizzled such that neighbouring rows of one group lie in different banks: eight of 16
+// bytes, four of 32. Of bytes with K not contiguous, of which a lane reads kWidth neighbouring rows, it is eight times
+// so many rows. Threads that multiply and add read neighbours of one row at a time where K does not run along rows: no
+// swizzle then.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
+
+// The encoding of a buffer that holds `type` in `order`, from which threads read what they hold under the encoding of
+// `read`, a type of the same shape. Groups of neighbours that lanes read side by side are swizzled as above.
+ttg::SwizzledSharedEncodingAttr ReadBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                                   mlir::RankedTensorType read);
 
 // The dimensions of `type` by how many neighbours along them a thread holds, most first.
 llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type);

@@ -6,12 +6,13 @@
 //
 //   Best(v, X) = 0                                                  if it is there already
 //              = Conversion(v, X)
-//              = Cost(op of v under X) + sum of Best(operand, X of the operand)
+//              = Cost(op of v under X) + what it costs to have all operands under the X of each
 //
-// each weighted by how often its block runs. An operation whose only user moves away dies, which its copy gets credit
-// for. So a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
-// constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
-// are cheap to have under X. A row of pointers that advances by a constant is.
+// each weighted by how often its block runs. What several operands are made from is made once. An operation whose only
+// user moves away dies, which its copy gets credit for. So a conversion climbs over an extension or a broadcast to the
+// smaller tensor, out of a loop, or dissolves in constants and ranges. A value that a loop carries may be carried
+// twice, if what it starts from and what it becomes are cheap to have under X. A row of pointers that advances by a
+// constant is.
 //
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
@@ -68,9 +69,14 @@ class ConversionMover final {
   }
 
  private:
+  enum class Way { kConvert, kRecompute, kAssumed };  // kAssumed: a loop carries it, which is about to be decided
+
   struct Choice {
-    double cost = 0;
-    bool recompute = false;
+    double cost = 0;  // with all that it is made from
+    double own = 0;   // without
+    Way way = Way::kConvert;
+    std::optional<double> tied_own = std::nullopt;  // of a conversion: `own` if it is computed again at the same cost
+    bool Recomputes() const { return way != Way::kConvert; }
   };
 
   bool Move(ttg::ConvertLayoutOp convert) {
@@ -83,7 +89,7 @@ class ConversionMover final {
     Choice choice = Best(src, encoding, OnlyUse(src), 0);
     double stay = ConversionCost(src, encoding) * Frequency(convert->getBlock());
     bool leaves_loop = LoopDepth(convert->getBlock()) > LoopDepth(src.getParentBlock());
-    if (!leaves_loop && (!choice.recompute || choice.cost >= stay) && !Made(src, encoding)) return false;
+    if (!leaves_loop && (!choice.Recomputes() || choice.cost >= stay) && !Made(src, encoding)) return false;
     Value moved = Make(src, encoding);
     if (moved == convert.getResult()) return false;
     convert.getResult().replaceAllUsesWith(moved);
@@ -97,45 +103,95 @@ class ConversionMover final {
     auto known = choices_.find({value, encoding});
     if (known != choices_.end()) return known->second;
     mlir::Block* block = value.getParentBlock();
-    Choice best{ConversionCost(value, encoding) * Frequency(block), false};
+    const double conversion = ConversionCost(value, encoding) * Frequency(block);
+    Choice best{conversion, conversion};
     choices_[{value, encoding}] = best;
     search_.push_back({value, encoding});
     if (++visits_ > kMaxVisits || depth > kMaxDepth) return best;
-    std::optional<double> recompute = RecomputeCost(value, encoding, dies, depth);
-    if (recompute && *recompute < best.cost) best = {*recompute, true};
+    std::optional<Choice> recompute = Recomputation(value, encoding, dies, depth);
+    if (recompute && recompute->cost < best.cost)
+      best = *recompute;
+    else if (recompute && recompute->cost == best.cost)
+      best.tied_own = recompute->own;
     return choices_[{value, encoding}] = best;
   }
 
-  std::optional<double> RecomputeCost(Value value, Attribute encoding, bool dies, int depth) {
-    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return CarriedCost(argument, encoding, depth);
+  // What it costs to have all of `wanted`, for which there are choices. What several of them are made from counts once.
+  double CostOfAll(llvm::ArrayRef<Placed> wanted) {
+    llvm::SmallVector<Choice*> tied;
+    const double apart = CostOfAll(wanted, /*breaks_ties=*/false, tied);
+    const double shared = CostOfAll(wanted, /*breaks_ties=*/true, tied);
+    if (shared >= apart) return apart;
+    for (Choice* choice : tied) *choice = {choice->cost, *choice->tied_own, Way::kRecompute, std::nullopt};
+    return shared;
+  }
+
+  // `breaks_ties`: what costs the same both ways is computed again, since others may share what it is made from. `tied`
+  // gets these choices.
+  double CostOfAll(llvm::ArrayRef<Placed> wanted, bool breaks_ties, llvm::SmallVectorImpl<Choice*>& tied) {
+    double cost = 0;
+    llvm::SmallVector<Placed> pending(wanted);
+    llvm::DenseSet<Placed> seen;
+    while (!pending.empty()) {
+      Placed next = pending.pop_back_val();
+      auto found = choices_.find(next);
+      if (found == choices_.end() || !seen.insert(next).second) continue;
+      Choice& choice = found->second;
+      const bool is_broken = breaks_ties && choice.tied_own;
+      if (is_broken) tied.push_back(&choice);
+      cost += is_broken ? *choice.tied_own : choice.own;
+      if (is_broken || choice.way == Way::kRecompute) llvm::append_range(pending, MadeFrom(next));
+    }
+    return cost;
+  }
+
+  // What `placed` is computed from, under the encodings that this takes; of operands that can have such.
+  llvm::SmallVector<Placed, 4> MadeFrom(const Placed& placed) {
+    auto [value, encoding] = placed;
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      auto loop = llvm::cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+      const unsigned index = argument.getArgNumber() - 1;
+      return {{loop.getInitArgs()[index], encoding}, {loop.getYieldedValues()[index], encoding}};
+    }
+    llvm::SmallVector<Placed, 4> operands;
+    for (OpOperand& operand : value.getDefiningOp()->getOpOperands()) {
+      if (!TensorType(operand.get())) continue;
+      if (Attribute needed = TiedOperandEncoding(operand, encoding)) operands.push_back({operand.get(), needed});
+    }
+    return operands;
+  }
+
+  std::optional<Choice> Recomputation(Value value, Attribute encoding, bool dies, int depth) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carriage(argument, encoding, depth);
     Operation* op = value.getDefiningOp();
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
     if (!element || !MayRetype(op, encoding)) return std::nullopt;
     RankedTensorType type = TensorType(value);
     if (*element > 0 && IsComputedOnce(op, encoding)) return std::nullopt;
-    double cost = *element * costs_.Registers(type, encoding);
-    if (dies) cost -= CostOf(op, *element);
-    cost *= Frequency(op->getBlock());
-    for (OpOperand& operand : op->getOpOperands()) {
-      if (!TensorType(operand.get())) continue;
-      Attribute needed = TiedOperandEncoding(operand, encoding);
-      if (!needed) return std::nullopt;
-      cost += Best(operand.get(), needed, dies && OnlyUse(operand.get()), depth + 1).cost;
-    }
-    return cost;
+    double own = *element * costs_.Registers(type, encoding);
+    if (dies) own -= CostOf(op, *element);
+    own *= Frequency(op->getBlock());
+    llvm::SmallVector<Placed, 4> operands = MadeFrom({value, encoding});
+    auto is_tensor = [](Value operand) { return TensorType(operand) != nullptr; };
+    if (static_cast<int64_t>(operands.size()) != llvm::count_if(op->getOperands(), is_tensor)) return std::nullopt;
+    double cost = own;
+    for (auto [operand, needed] : operands) cost += Best(operand, needed, dies && OnlyUse(operand), depth + 1).cost;
+    if (operands.size() > 1) cost = own + CostOfAll(operands);
+    return Choice{cost, own, Way::kRecompute};
   }
 
   // Carrying the value through its loop a second time: the copy of what the loop yields starts from the copy.
-  std::optional<double> CarriedCost(mlir::BlockArgument argument, Attribute encoding, int depth) {
+  std::optional<Choice> Carriage(mlir::BlockArgument argument, Attribute encoding, int depth) {
     auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument.getArgNumber() == 0) return std::nullopt;
     unsigned index = argument.getArgNumber() - 1;
     size_t before = search_.size();
-    Choice assumed = std::exchange(choices_[{argument, encoding}], Choice{0, true});
-    double cost = costs_.Registers(TensorType(argument), encoding) * kCarriedRegister;
-    cost += Best(loop.getInitArgs()[index], encoding, false, depth + 1).cost;
-    cost += Best(loop.getYieldedValues()[index], encoding, false, depth + 1).cost;
-    if (cost < assumed.cost) return cost;
+    const Choice convert = std::exchange(choices_[{argument, encoding}], Choice{0, 0, Way::kAssumed});
+    const double own = costs_.Registers(TensorType(argument), encoding) * kCarriedRegister;
+    Best(loop.getInitArgs()[index], encoding, false, depth + 1);
+    Best(loop.getYieldedValues()[index], encoding, false, depth + 1);
+    const double cost = own + CostOfAll(MadeFrom({argument, encoding}));
+    if (cost < convert.cost) return Choice{cost, own, Way::kRecompute};
     // Choices made on the assumption that it is there fall with it.
     for (const Placed& placed : llvm::ArrayRef(search_).drop_front(before)) choices_.erase(placed);
     search_.resize(before);
@@ -227,7 +283,7 @@ class ConversionMover final {
     mlir::OpBuilder builder(func_.getContext());
     builder.setInsertionPointAfterValue(value);
     auto choice = choices_.find({value, encoding});
-    if (choice == choices_.end() || !choice->second.recompute)
+    if (choice == choices_.end() || !choice->second.Recomputes())
       return made_[{value, encoding}] =
                  ttg::ConvertLayoutOp::create(builder, value.getLoc(), WithEncoding(value, encoding), value);
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carry(argument, encoding);

@@ -370,3 +370,35 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// What a load is converted to is read from its buffer; four lanes read 16 bytes of a row side by side there.
+// CHECK-DAG: #[[TO:.*]] = #ttg.linear<
+// CHECK-DAG: #[[BYTES:.*]] = #ttg.swizzled_shared<{vec = 16, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+// CHECK-LABEL: @converted
+//       CHECK:   scf.for
+//       CHECK:     ttg.local_load %{{.*}} : !ttg.memdesc<32x64xi8, #[[BYTES]], {{.*}} -> tensor<32x64xi8, #[[TO]]>
+//   CHECK-NOT:     ttg.convert_layout
+//       CHECK:     tt.reduce
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#to = #ttg.linear<{register = [[0, 1], [0, 2], [0, 16], [0, 32]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[8, 0], [16, 0]], block = []}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @converted(%p: tensor<32x64x!tt.ptr<i8>, #rows> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>> {
+    %zero = arith.constant dense<0> : tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>) : i32 {
+      %x = tt.load %p {tt.latency = 2 : i32} : tensor<32x64x!tt.ptr<i8>, #rows>
+      %y = ttg.convert_layout %x : tensor<32x64xi8, #rows> -> tensor<32x64xi8, #to>
+      %s = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+      ^bb0(%a: i8, %b: i8):
+        %ab = arith.addi %a, %b : i8
+        tt.reduce.return %ab : i8
+      }) : (tensor<32x64xi8, #to>) -> tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
+      %next = arith.addi %sum, %s : tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
+      scf.yield %next : tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
+    }
+    tt.return %r : tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
+  }
+}

@@ -15,10 +15,15 @@
 // dot asks for accumulators of full precision, even if only after some elements of K (maxNumImpreciseAcc). The fp8
 // instruction does not keep that precision.
 //
+// Threads widen operands of mma.sync that lie in memory in fewer bits. A lane then takes as many neighbours along K as
+// a word of memory holds, of both operands: kWidth is 8 for weights of 4 bits. The products are the same, since K has
+// no order.
+//
 // Dots that still have scales are those for whose operands there is an instruction (tt-decompose-scaled-dot):
 // scaled_dot.cc.
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
+#include "compiler/dots/packed_operands.h"
 #include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
@@ -68,8 +73,9 @@ class AcceleratedDot final {
     if (!type_a || !Fits(type_a)) return;
     bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
     ttg::NvidiaMmaEncodingAttr mma = GroupEncoding(type_a);
-    if (!mma) mma = WarpEncoding(rows_first);
-    const unsigned k_width = WordElements(type_a);
+    const bool is_group = static_cast<bool>(mma);
+    if (!is_group) mma = WarpEncoding(rows_first);
+    const unsigned k_width = is_group ? WordElements(type_a) : PackedElements(type_a);
     ReformDot(dot_, {mma, type_a, type_b, k_width, k_width, /*casts_first=*/true});
   }
 
@@ -95,6 +101,20 @@ class AcceleratedDot final {
 
   // Elements along K that a register, or a pair of registers, holds.
   static unsigned WordElements(mlir::Type operand) { return std::max(1u, 32 / operand.getIntOrFloatBitWidth()); }
+
+  // The same of mma.sync: those that a word of memory holds of the operand that has fewer bits there. A lane takes at
+  // most what it reads at once. Accumulators of another dot are in its lanes as they are.
+  unsigned PackedElements(mlir::Type operand) {
+    const unsigned least = WordElements(operand), bits = operand.getIntOrFloatBitWidth();
+    if (IsFedByAnotherDot(dot_)) return least;
+    const unsigned rank = shape_.size();
+    int64_t narrow = bits;
+    for (auto [value, k] : {std::pair(dot_.getA(), rank - 1), std::pair(dot_.getB(), rank - 2)})
+      narrow = std::min(narrow, BitsInMemory(value, k).value_or(narrow));
+    unsigned width = std::min(nvidia::kMaxLaneReadBits / bits, static_cast<unsigned>(32 / narrow));
+    while (width > least && TypeOf(dot_.getA()).getShape().back() < 8 * width) width /= 2;
+    return std::max(width, least);
+  }
 
   bool RewriteToTensorMemory() {
     const mlir::Type type_a = ElementOf(dot_.getA()), type_b = ElementOf(dot_.getB());

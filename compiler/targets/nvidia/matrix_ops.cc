@@ -7,6 +7,10 @@
 //   b (8w x 8):  words (t w, g), (t w + 4w, g)
 //   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each
 //
+// A lane may hold more neighbours along K than a word, kWidth of them. With m = kWidth / w, its 2m words of a row are
+// at t kWidth, …, t kWidth + kWidth - w and 4 kWidth further on. Each two words make an instruction, m instructions a
+// tile of 8 kWidth elements along K. Both operands have the same elements in the same word, so the sums are right.
+//
 // Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them.
 // It is a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is
 // also m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
@@ -27,6 +31,9 @@ using mlir::Value;
 using nvidia::Words;
 namespace LLVM = mlir::LLVM;
 
+// Words of a lane that an instruction takes; of f64, pairs of them.
+constexpr size_t kWordsOfA = 4, kWordsOfB = 2;
+
 // The type as mma spells it; empty: there is no mma for it.
 llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
   if (type.isF16()) return "f16";
@@ -41,6 +48,22 @@ llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
 }
 
 std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::join(operands, ", ") + "}"; }
+
+// Elements along K that a register, or a pair of registers, holds.
+int WordElements(unsigned bits) { return std::max(1u, 32 / bits); }
+
+// The neighbours along K that a lane holds of both operands, words of `w` elements; nothing where they differ.
+std::optional<int> CommonWidth(tt::DotOp dot, int w) {
+  std::optional<int> common;
+  for (Value operand : {dot.getA(), dot.getB()}) {
+    auto encoding = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(
+        llvm::cast<mlir::RankedTensorType>(operand.getType()).getEncoding());
+    const int width = encoding ? static_cast<int>(encoding.getKWidth()) : w;
+    if (width < w || width % w != 0 || common.value_or(width) != width) return std::nullopt;
+    common = width;
+  }
+  return common;
+}
 
 // One instruction: `shape` and `types` are its words; operands are registers' values. `scales`: of a and b, or none.
 llvm::SmallVector<Value> EmitMma(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef shape, llvm::StringRef types,
@@ -181,21 +204,25 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot)
   if (type_a.empty() || type_b.empty() || bits != b.getIntOrFloatBitWidth() || (bits != 8 && a != b))
     return std::nullopt;
   if (a.isInteger(8) != b.isInteger(8)) return std::nullopt;
-  int w = std::max(1u, 32 / bits);
+  const int w = WordElements(bits);
+  const std::optional<int> width = CommonWidth(dot, w);
+  if (!width) return std::nullopt;
   const bool is_long = bits == 64 && compute_capability_ >= nvidia::kFirstWithLargeF64Dots &&
                        llvm::cast<mlir::RankedTensorType>(dot.getA().getType()).getShape().back() % 16 == 0;
   MatrixInstruction instruction{16,
                                 8,
-                                is_long ? 16 : 8 * w,
+                                is_long ? 16 : 8 * *width,
                                 {},
                                 {},
                                 {{0, 0}, {0, 1}, {8, 0}, {8, 1}},
                                 llvm::dyn_cast<mlir::FloatType>(a),
                                 llvm::dyn_cast<mlir::FloatType>(b)};
-  for (int k = 0; k < instruction.k; k += 4 * w) {
-    for (int row : {0, 8})
-      for (int i = 0; i < w; ++i) instruction.a.push_back({row, k + i});
-    for (int i = 0; i < w; ++i) instruction.b.push_back({k + i, 0});
+  for (int step = 0; step < instruction.k; step += 4 * *width) {
+    for (int k = step; k < step + *width; k += w) {
+      for (int row : {0, 8})
+        for (int i = 0; i < w; ++i) instruction.a.push_back({row, k + i});
+      for (int i = 0; i < w; ++i) instruction.b.push_back({k + i, 0});
+    }
   }
   return instruction;
 }
@@ -214,9 +241,15 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
       sum + "." + type_of(instruction.float_a).str() + "." + type_of(instruction.float_b).str() + "." + sum;
   if (is_double && compute_capability_ < nvidia::kFirstWithLargeF64Dots)
     return EmitF64Quarters(b, loc, types, a_elements, b_elements, c_elements);
-  const std::string shape = "m16n8k" + std::to_string(instruction.k);
-  if (is_double) return EmitMma(b, loc, shape, types, a_elements, b_elements, c_elements);
-  return EmitMma(b, loc, shape, types, Words(b, loc, a_elements), Words(b, loc, b_elements), c_elements);
+  const auto shape = [](int k) { return "m16n8k" + std::to_string(k); };
+  if (is_double) return EmitMma(b, loc, shape(instruction.k), types, a_elements, b_elements, c_elements);
+  const llvm::SmallVector<Value> a = Words(b, loc, a_elements), bb = Words(b, loc, b_elements);
+  llvm::SmallVector<Value> sums(c_elements);
+  const int k = instruction.k * kWordsOfB / static_cast<int>(bb.size());
+  for (size_t word = 0; word < bb.size(); word += kWordsOfB)
+    sums = EmitMma(b, loc, shape(k), types, llvm::ArrayRef(a).slice(2 * word, kWordsOfA),
+                   llvm::ArrayRef(bb).slice(word, kWordsOfB), sums);
+  return sums;
 }
 
 }  // namespace tritond::compiler

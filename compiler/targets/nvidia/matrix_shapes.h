@@ -16,6 +16,8 @@ namespace tritond::compiler::nvidia {
 inline constexpr int kTileM = 16, kTileN = 8, kGroupTileM = 64, kMaxGroupTileN = 256;
 // Of an operand along K, but of f64.
 inline constexpr int kTileKBytes = 32;
+// What a lane reads of an operand in one access to shared memory, at most.
+inline constexpr unsigned kMaxLaneReadBits = 128;
 
 // Elements along K that have one scale: OCP Microscaling Formats 1.0, and NVIDIA's format of e2m1 with scales of e4m3.
 inline constexpr int kScaleGroup = 32, kNarrowScaleGroup = 16;
