@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <sstream>
 
 namespace tritond::tests {
@@ -113,20 +115,39 @@ bool Reserve(int port) {
   return false;
 }
 
+// Whether nothing uses the port, at whatever address. Port 0 becomes one of the system's choice.
+bool IsFree(int& port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(port);
+  socklen_t size = sizeof(address);
+  const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  port = ntohs(address.sin_port);
+  return is_free;
+}
+
+// The first port that the system gives to sockets that only connect.
+int FirstEphemeralPort() {
+  std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
+  int first = 32768;
+  file >> first;
+  return first;
+}
+
 }  // namespace
 
 int FreePort(int below) {
+  // Another process that connects may get one of the system's choice before the test listens.
+  constexpr int kFirst = 10000;
+  static std::minstd_rand random(getpid());
+  const int end = std::min(below, FirstEphemeralPort());
   while (true) {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-    close(fd);
-    const int port = ntohs(address.sin_port);
-    if (port < below && Reserve(port)) return port;
+    int port = end > 2 * kFirst ? std::uniform_int_distribution(kFirst, end - 1)(random) : 0;
+    if (IsFree(port) && port < below && Reserve(port)) return port;
   }
 }
 

@@ -45,7 +45,7 @@ double ProcessorSecondsOf(pid_t pid);
 // Its children that are no zombies.
 std::vector<pid_t> ChildrenOf(pid_t pid);
 
-// A TCP port of this machine that nobody listens on now.
+// A TCP port of this machine that nobody uses now, at whatever address. Sockets that only connect do not get it either.
 int FreePort(int below = 65536);
 
 }  // namespace tritond::tests
