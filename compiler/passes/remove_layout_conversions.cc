@@ -10,13 +10,15 @@
 //   …
 //
 // 1. layout_propagation.cc labels every tensor anew, from the operations whose encodings matter.
-// 2. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least.
-// 3. Equal conversions and copies become one.
+// 2. repeated_loads.cc makes conversions of loads that an earlier run has made twice.
+// 3. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least.
+// 4. Equal conversions and copies become one.
 //
 // Encodings never change what a program computes, so whatever these steps choose is right; they are only faster or
 // slower. A device function's parameters and results keep their encodings, so functions are treated one by one.
 #include "compiler/encoding/layout_propagation.h"
 #include "compiler/encoding/layout_rematerialization.h"
+#include "compiler/encoding/repeated_loads.h"
 #include "compiler/passes/passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -34,6 +36,7 @@ struct RemoveLayoutConversionsPass final : impl::RemoveLayoutConversionsPassBase
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
       if (func.isExternal()) continue;
       PropagateEncodings(func);
+      ConvertRepeatedLoads(func);
       MoveConversions(func);
       mlir::DominanceInfo dominance(func);
       mlir::eliminateCommonSubExpressions(rewriter, dominance, func);
