@@ -65,6 +65,9 @@ void GuardRotations(llvm::Module& module);
 // mask_words.cc. Masks of halves in a form that the assembler gets right.
 void MaskWords(llvm::Module& module);
 
+// define_phis.cc. Loops carry no value that nothing has written, for which the assembler takes others.
+void DefinePhis(llvm::Module& module);
+
 // select_signed_bits.cc. Bits with a sign become floats in a form that LLVM's back end gets right.
 void SelectSignedBits(llvm::Module& module);
 
