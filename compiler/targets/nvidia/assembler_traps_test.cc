@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// guard_rotations.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
+// guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,10 +97,28 @@ TEST(GuardRotations, DisguisesTheNumberThatIsShiftedBothWays) {
   const std::string product = std::regex_replace(OfShifts("add i64 %h, %l", "ashr", 20), std::regex("shl i64 %x, 44"),
                                                  "mul i64 %x, 17592186044416");
   EXPECT_THAT(After(GuardRotations, product), HasSubstr("prmt"));
+  const std::string negated = std::regex_replace(product, std::regex("17592186044416"), "-17592186044416");
+  EXPECT_THAT(After(GuardRotations, negated), HasSubstr("prmt"));
 }
 
 TEST(GuardRotations, LeavesOtherShifts) {
   EXPECT_THAT(After(GuardRotations, OfShifts("add i64 %h, %l", "ashr", 21)), Not(HasSubstr("prmt")));
+}
+
+std::string ToFloat(const std::string& extension, const std::string& conversion) {
+  return "define float @f(i8 %b) {\n  %x = " + extension + " i8 %b to i32\n  %f = " + conversion +
+         " i32 %x to float\n  ret float %f\n}\n";
+}
+
+TEST(GuardUnsigned, KeepsTheSignFromTheConversion) {
+  EXPECT_THAT(After(GuardUnsigned, ToFloat("sext", "uitofp")), HasSubstr("prmt"));
+  EXPECT_THAT(After(GuardUnsigned, ToFloat("sext", "sitofp")), Not(HasSubstr("prmt")));
+  EXPECT_THAT(After(GuardUnsigned, ToFloat("zext", "uitofp")), Not(HasSubstr("prmt")));
+}
+
+TEST(HideNegations, OfHalvesStandNowhere) {
+  EXPECT_EQ(HideNegations("\tneg.s16 \t%rs1, %rs2;\n\tneg.s32 \t%r1, %r2;\n"),
+            "\tnot.b16 \t%rs1, %rs2;\n\tadd.s16 \t%rs1, %rs1, 1;\n\tneg.s32 \t%r1, %r2;\n");
 }
 
 TEST(HideNegations, WritesThemAsComplements) {

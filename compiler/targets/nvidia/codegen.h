@@ -62,6 +62,9 @@ void GuardHighProducts(llvm::Module& module);
 // guard_rotations.cc. Sums and differences of shifts in a form that the assembler takes for no rotation.
 void GuardRotations(llvm::Module& module);
 
+// guard_unsigned.cc. Floats of unsigned numbers that are sign-extended, in a form that the assembler gets right.
+void GuardUnsigned(llvm::Module& module);
+
 // mask_words.cc. Masks of halves in a form that the assembler gets right.
 void MaskWords(llvm::Module& module);
 

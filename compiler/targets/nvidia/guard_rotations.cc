@@ -22,13 +22,14 @@ namespace {
 
 constexpr unsigned kBits = 64, kWordBits = 32;
 
-// By how many bits `value` is `number` shifted to the left; products are written as such shifts later.
+// By how many bits `value` is `number` shifted to the left, perhaps negated; products are written as such shifts later.
 std::optional<uint64_t> BitsToTheLeft(llvm::Value* value, llvm::Value*& number) {
   using namespace llvm::PatternMatch;
   uint64_t left = 0;
   const llvm::APInt* factor = nullptr;
   if (match(value, m_Shl(m_Value(number), m_ConstantInt(left)))) return left;
   if (match(value, m_Mul(m_Value(number), m_Power2(factor)))) return factor->logBase2();
+  if (match(value, m_Mul(m_Value(number), m_NegatedPower2(factor)))) return (-*factor).logBase2();
   return std::nullopt;
 }
 

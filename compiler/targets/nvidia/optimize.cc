@@ -172,6 +172,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   WidenExtrema(module);
   GuardHighProducts(module);
   GuardRotations(module);
+  GuardUnsigned(module);
   SelectSignedBits(module);
   MaskWords(module);
   // The passes above would take the vectors apart again.
