@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc, widen_extrema.cc.
+// guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc,
+// widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

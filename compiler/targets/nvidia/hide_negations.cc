@@ -4,8 +4,8 @@
 //
 //   neg.s32 %n, %x;  max.s32 %m, %y, %n;  max.s32 %r, %m, %z;   ->   VIMNMX3 y, x, z
 //
-// It negates numbers of 16 bits in 32, and takes the result for one of 16 bits, which it is not for -32768. Comparisons,
-// shifts to the right, extensions and products of it are wrong then (seen in 13.0):
+// It negates numbers of 16 bits in 32, and takes the result for one of 16 bits, which it is not for -32768.
+// Comparisons, shifts to the right, extensions and products of it are wrong then (seen in 13.0):
 //
 //   neg.s16 %n, %x;  cvt.s32.s16 %r, %n;   ->   32768 for x = -32768
 //
@@ -38,8 +38,8 @@ std::string Hide(absl::string_view ptx, absl::string_view bits) {
     if (!AfterBlanks(ptx.substr(line, at - line)).empty() || end == absl::string_view::npos || comma > end) continue;
     const absl::string_view to = AfterBlanks(ptx.substr(at, comma - at).substr(negation.size()));
     const absl::string_view from = AfterBlanks(ptx.substr(comma + 1, end - comma - 1));
-    absl::StrAppend(&text, ptx.substr(done, at - done), "not.b", bits, " \t", to, ", ", from, ";\n\tadd.s", bits,
-                    " \t", to, ", ", to, ", 1");
+    absl::StrAppend(&text, ptx.substr(done, at - done), "not.b", bits, " \t", to, ", ", from, ";\n\tadd.s", bits, " \t",
+                    to, ", ", to, ", 1");
     done = end;
   }
   return absl::StrCat(text, ptx.substr(done));
