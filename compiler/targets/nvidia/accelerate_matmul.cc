@@ -99,8 +99,7 @@ class AcceleratedDot final {
     return fits ? std::pair(a, b) : std::pair<mlir::Type, mlir::Type>();
   }
 
-  // Elements along K that a register, or a pair of registers, holds.
-  static unsigned WordElements(mlir::Type operand) { return std::max(1u, 32 / operand.getIntOrFloatBitWidth()); }
+  static unsigned WordElements(mlir::Type operand) { return nvidia::WordElements(operand.getIntOrFloatBitWidth()); }
 
   // The same of mma.sync: those that a word of memory holds of the operand that has fewer bits there. A lane takes at
   // most what it reads at once. Accumulators of another dot are in its lanes as they are.

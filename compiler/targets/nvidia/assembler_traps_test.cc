@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc, select_signed_bits.cc,
-// widen_extrema.cc.
+// What the code does not hold because ptxas or LLVM's back end gets it wrong: define_phis.cc, expand_abs.cc,
+// guard_high_products.cc, guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc,
+// select_signed_bits.cc, widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +45,28 @@ TEST(KeepWgmmaLoops, KeepsLoopsFromBeingUnrolled) {
   const char* wgmma = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
   EXPECT_THAT(After(KeepWgmmaLoops, Loop(wgmma)), HasSubstr("llvm.loop.unroll.disable"));
   EXPECT_THAT(After(KeepWgmmaLoops, Loop("")), Not(HasSubstr("llvm.loop")));
+}
+
+TEST(DefinePhis, WhatNothingHasWrittenIsZero) {
+  const std::string text = After(DefinePhis, R"(
+define void @f(i32 %n, float %y, <2 x half> %v) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %a = phi i32 [ poison, %entry ], [ %n, %loop ]
+  %b = phi float [ undef, %entry ], [ %y, %loop ]
+  %c = phi <2 x half> [ poison, %entry ], [ %v, %loop ]
+  %p = phi ptr addrspace(1) [ poison, %entry ], [ %p, %loop ]
+  %next = add i32 %i, 1
+  br label %loop
+})");
+  EXPECT_THAT(text, HasSubstr("%i = phi i32 [ 0, %entry ], [ %next, %loop ]"));
+  EXPECT_THAT(text, HasSubstr("%a = phi i32 [ 0, %entry ], [ %n, %loop ]"));
+  EXPECT_THAT(text, HasSubstr("%b = phi float [ 0.000000e+00, %entry ], [ %y, %loop ]"));
+  EXPECT_THAT(text, HasSubstr("%c = phi <2 x half> [ zeroinitializer, %entry ], [ %v, %loop ]"));
+  EXPECT_THAT(text, HasSubstr("%p = phi ptr addrspace(1) [ null, %entry ], [ %p, %loop ]"));
+  EXPECT_THAT(text, Not(HasSubstr("poison")));
 }
 
 std::string Abs(const std::string& type, const std::string& may_be_least) {

@@ -7,9 +7,9 @@
 //
 // Divisions by constants are such products. A permutation of bytes that changes nothing keeps the two apart.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/disguise.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
@@ -42,10 +42,7 @@ void GuardHighProducts(llvm::Module& module) {
       if (llvm::isa<llvm::ConstantInt>(instruction.getOperand(1))) continue;
       if (!MayBeHighProduct(minuend) || !HasOneWord(minuend, module.getDataLayout())) continue;
       llvm::IRBuilder<> b(&instruction);
-      llvm::Type* word = b.getInt32Ty();
-      auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(word, {word}, false), "prmt.b32 $0, $1, 0, 0x3210;",
-                                        "=r,r", /*hasSideEffects=*/false);
-      llvm::Value* guarded = b.CreateCall(same, {b.CreateTrunc(minuend, word)});
+      llvm::Value* guarded = DisguiseWord(b, b.CreateTrunc(minuend, b.getInt32Ty()));
       instruction.setOperand(0, b.CreateZExt(guarded, minuend->getType()));
     }
   }

@@ -10,9 +10,9 @@
 // may stand between the shifts and their sum, and code generation moves these. Real rotations are intrinsics in LLVM's
 // IR.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/disguise.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -36,9 +36,7 @@ std::optional<uint64_t> BitsToTheLeft(llvm::Value* value, llvm::Value*& number) 
 // `number`, 64 bits, in a form that the assembler takes for another one.
 llvm::Value* Disguise(llvm::IRBuilder<>& b, llvm::Value* number) {
   llvm::Type* word = b.getInt32Ty();
-  auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(word, {word}, false), "prmt.b32 $0, $1, 0, 0x3210;", "=r,r",
-                                    /*hasSideEffects=*/false);
-  llvm::Value* high = b.CreateCall(same, {b.CreateTrunc(b.CreateLShr(number, kWordBits), word)});
+  llvm::Value* high = DisguiseWord(b, b.CreateTrunc(b.CreateLShr(number, kWordBits), word));
   llvm::Value* low = b.CreateZExt(b.CreateTrunc(number, word), number->getType());
   return b.CreateOr(b.CreateShl(b.CreateZExt(high, number->getType()), kWordBits), low);
 }

@@ -6,8 +6,8 @@
 //
 // A permutation of bytes that changes nothing keeps the two apart.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/disguise.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -23,10 +23,7 @@ void GuardUnsigned(llvm::Module& module) {
       llvm::Value* number = instruction.getOperand(0);
       if (!number->getType()->isIntegerTy(32)) continue;
       llvm::IRBuilder<> b(&instruction);
-      llvm::Type* word = b.getInt32Ty();
-      auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(word, {word}, false), "prmt.b32 $0, $1, 0, 0x3210;",
-                                        "=r,r", /*hasSideEffects=*/false);
-      instruction.setOperand(0, b.CreateCall(same, {number}));
+      instruction.setOperand(0, DisguiseWord(b, number));
     }
   }
 }

@@ -49,9 +49,6 @@ llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
 
 std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::join(operands, ", ") + "}"; }
 
-// Elements along K that a register, or a pair of registers, holds.
-int WordElements(unsigned bits) { return std::max(1u, 32 / bits); }
-
 // The neighbours along K that a lane holds of both operands, words of `w` elements; nothing where they differ.
 std::optional<int> CommonWidth(tt::DotOp dot, int w) {
   std::optional<int> common;
@@ -204,7 +201,7 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot)
   if (type_a.empty() || type_b.empty() || bits != b.getIntOrFloatBitWidth() || (bits != 8 && a != b))
     return std::nullopt;
   if (a.isInteger(8) != b.isInteger(8)) return std::nullopt;
-  const int w = WordElements(bits);
+  const int w = nvidia::WordElements(bits);
   const std::optional<int> width = CommonWidth(dot, w);
   if (!width) return std::nullopt;
   const bool is_long = bits == 64 && compute_capability_ >= nvidia::kFirstWithLargeF64Dots &&

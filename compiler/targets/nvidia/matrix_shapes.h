@@ -16,6 +16,8 @@ namespace tritond::compiler::nvidia {
 inline constexpr int kTileM = 16, kTileN = 8, kGroupTileM = 64, kMaxGroupTileN = 256;
 // Of an operand along K, but of f64.
 inline constexpr int kTileKBytes = 32;
+// Elements of `bits` bits along K that a register, or a pair of registers, holds.
+constexpr int WordElements(unsigned bits) { return bits < 32 ? static_cast<int>(32 / bits) : 1; }
 // What a lane reads of an operand in one access to shared memory, at most.
 inline constexpr unsigned kMaxLaneReadBits = 128;
 

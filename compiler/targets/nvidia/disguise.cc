@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/disguise.h"
+
+#include "llvm/IR/InlineAsm.h"
+
+namespace tritond::compiler::nvidia {
+
+llvm::Value* DisguiseWord(llvm::IRBuilder<>& b, llvm::Value* word) {
+  llvm::Type* type = b.getInt32Ty();
+  auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "prmt.b32 $0, $1, 0, 0x3210;", "=r,r",
+                                    /*hasSideEffects=*/false);
+  return b.CreateCall(same, {word});
+}
+
+}  // namespace tritond::compiler::nvidia
