@@ -64,14 +64,17 @@ struct Frame {
   }
 };
 
-// Keeps the places of neighbours in a row of small scratch areas apart.
+// Keeps the places of neighbours in a row of small scratch areas apart, where control flow does not. From a loop to
+// what comes after it, there may be large buffers in between.
 void SeparateNeighbours(Frame& frame) {
   TimedBuffer* before = nullptr;
+  mlir::Block* block = nullptr;
   for (auto [buffer, owner] : llvm::zip_equal(frame.buffers, frame.owners)) {
     if (llvm::isa<ttg::LocalAllocOp, tt::CallOp, ttg::StartPartitionsOp, tt::FuncOp>(owner)) continue;
     bool small = buffer.bytes <= kSmallScratch;
-    if (before && small) before->last = std::max(before->last, buffer.first + 1);
+    if (before && small && block == owner->getBlock()) before->last = std::max(before->last, buffer.first + 1);
     before = small ? &buffer : nullptr;
+    block = owner->getBlock();
   }
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/lowering/float_format.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/memory_groups.h"
+#include "compiler/lowering/program_place.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
@@ -15,7 +16,9 @@ using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
 LogicalResult LowerProgramId(FunctionLowering& f, tt::GetProgramIdOp op) {
-  f.Set(op, {f.target.ProgramId(f.e.b, f.e.loc, op.getAxis())});
+  std::optional<ProgramOrder> order = ProgramOrder::Of(op->getParentOfType<mlir::ModuleOp>());
+  f.Set(op, {order ? EmitProgramIndex(f.e, f.target, *order, op.getAxis())
+                   : f.target.ProgramId(f.e.b, f.e.loc, op.getAxis())});
   return mlir::success();
 }
 

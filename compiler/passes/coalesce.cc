@@ -24,7 +24,9 @@
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
-// - What goes to dots alone is converted anyway, so it shares a width with others of its element's size alone.
+// - What goes to dots alone, also after elementwise operations, is converted anyway. So it shares a width with others
+// of
+//   its element's size alone.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
 //   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
@@ -42,7 +44,7 @@
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
-#include "compiler/ir/dot_interface.h"
+#include "compiler/encoding/operand_loads.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -73,7 +75,7 @@ struct Access {
   int width = 1;            // elements of one thread that the access alone would take
   bool prefers = false;     // an order of its own: neighbours in memory along order[0]
   bool bounds = false;      // a width above its own hurts
-  bool is_operand = false;  // what it loads goes to dots alone
+  int operand_bytes = 0;    // OperandBytes
   bool is_strided = false;  // a store to computed addresses that are no neighbours
 };
 
@@ -211,20 +213,10 @@ struct Width {
 
 using Shape = std::vector<int64_t>;
 using Scope = std::pair<mlir::Region*, Shape>;  // accesses that are decided together, if they have one order
-// Operands of dots by the bytes of their elements, 0 for all other accesses.
+// The last one is OperandBytes.
 using Group = std::tuple<Scope, std::vector<unsigned>, int>;
 
 Shape ShapeOf(const Access& access) { return access.type.getShape().vec(); }
-
-// Whether `value` reaches the operands of dots, by way of conversions and transpositions, and nothing else.
-bool FeedsDotsAlone(Value value) {
-  return !value.use_empty() && llvm::all_of(value.getUses(), [](mlir::OpOperand& use) {
-    Operation* user = use.getOwner();
-    if (llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(user)) return FeedsDotsAlone(user->getResult(0));
-    auto dot = llvm::dyn_cast<tt::DotOpInterface>(user);
-    return dot && llvm::is_contained(dot.Inputs(), &use);
-  });
-}
 
 // Whether no tensors but constants pass between the region, of an scf.if, and what is around it.
 bool IsApart(mlir::Region& region) {
@@ -257,9 +249,7 @@ class Scopes final {
     return {outermost, std::move(shape)};
   }
   Group GroupOf(const Access& access) {
-    return {Of(access.op, ShapeOf(access)),
-            {access.order.begin(), access.order.end()},
-            access.is_operand ? access.element_bytes : 0};
+    return {Of(access.op, ShapeOf(access)), {access.order.begin(), access.order.end()}, access.operand_bytes};
   }
 
  private:
@@ -343,7 +333,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     func.walk([&](Operation* op) {
       std::optional<Access> access = reader.Read(op);
       if (!access) return;
-      access->is_operand = llvm::isa<tt::LoadOp, tt::DescriptorLoadOp>(op) && FeedsDotsAlone(op->getResult(0));
+      access->operand_bytes = OperandBytes(op);
       if (access->prefers) preferred.try_emplace(scopes.Of(op, ShapeOf(*access)), access->order);
       accesses.push_back(std::move(*access));
     });

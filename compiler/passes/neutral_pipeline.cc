@@ -28,6 +28,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createLoopAwareCsePass());
   // Once only one of equal operations is left, loops give up what does not change in them.
   pm.addPass(createHoistInvariantsPass());
+  // Once scales that do not change are computed in front of the loops.
+  pm.addPass(createScaleMaximaPass());
   // Helper functions that were inlined everywhere.
   pm.addPass(mlir::createSymbolDCEPass());
   // Last: it copies loop bodies, which should be small by now.

@@ -20,6 +20,10 @@
 // integers. For floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
 // for sums, NaN for the minimum and maximum that ignore NaNs.
 //
+// A sum may be scaled in each iteration, as the sums of rows in attention are: %c = %a * %scale + %s. Each thread then
+// scales what it has: %d = %b * %scale + %t. The scale has to be an exponential. Infinite scales would make NaN of the
+// parts that are zero.
+//
 // Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays. The sum
 // may be converted before it is added. The loop then carries more registers for it, as many as the reduction had
 // results in a thread. So many at most, with all else that is carried, that half of a thread's registers are left.
@@ -29,7 +33,9 @@
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 
@@ -81,10 +87,12 @@ mlir::TypedAttr NeutralElement(Operation* op) {
       .Default([](Operation*) { return nullptr; });
 }
 
-// A value that the loop carries at `index`, and that in each iteration becomes op(itself, reduction).
+// A value that the loop carries at `index`, and that in each iteration becomes op(itself, reduction), or
+// op(itself * scale, reduction).
 struct Accumulation {
   unsigned index;
   Operation* op;
+  arith::MulFOp scaled;  // or null
   tt::ReduceOp reduce;
   llvm::SmallVector<Operation*> conversions;  // of the reduction, from the accumulation on
 };
@@ -96,12 +104,27 @@ int64_t CarriedRegisters(ForOp loop) {
   return registers;
 }
 
+Value OtherOperand(Operation* op, Value operand) { return op->getOperand(op->getOperand(0) == operand ? 1 : 0); }
+
+// The product of what the loop carries and an exponential, where nothing else sees it.
+arith::MulFOp ScaledArgument(ForOp loop, Value argument) {
+  if (!argument.hasOneUse()) return {};
+  auto product = llvm::dyn_cast<arith::MulFOp>(*argument.user_begin());
+  if (!product || !product->hasOneUse() || product->getBlock() != loop.getBody()) return {};
+  Operation* scale = OtherOperand(product, argument).getDefiningOp();
+  while (scale && llvm::isa<ttg::ConvertLayoutOp>(scale)) scale = scale->getOperand(0).getDefiningOp();
+  return llvm::isa_and_nonnull<mlir::math::Exp2Op, mlir::math::ExpOp>(scale) ? product : arith::MulFOp();
+}
+
 std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   Value argument = loop.getRegionIterArg(index);
   Operation* op = loop.getYieldedValues()[index].getDefiningOp();
   if (!op || op->getBlock() != loop.getBody() || op->getNumOperands() != 2 || op->getNumResults() != 1) return {};
-  if (!op->hasOneUse() || !argument.hasOneUse() || *argument.user_begin() != op) return {};
-  Value sum = op->getOperand(op->getOperand(0) == argument ? 1 : 0);
+  arith::MulFOp scaled = ScaledArgument(loop, argument);
+  if (scaled && !llvm::isa<arith::AddFOp>(op)) return {};
+  const Value carried = scaled ? scaled.getResult() : argument;
+  if (!op->hasOneUse() || !carried.hasOneUse() || *carried.user_begin() != op) return {};
+  Value sum = OtherOperand(op, carried);
   llvm::SmallVector<Operation*> conversions;
   while (auto convert = sum.getDefiningOp<ttg::ConvertLayoutOp>()) {
     if (!sum.hasOneUse() || convert->getBlock() != loop.getBody()) return {};
@@ -118,7 +141,7 @@ std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   auto fast = llvm::dyn_cast<arith::ArithFastMathInterface>(op),
        other = llvm::dyn_cast<arith::ArithFastMathInterface>(combiner);
   if (fast && fast.getFastMathFlagsAttr() != other.getFastMathFlagsAttr()) return {};
-  return Accumulation{index, op, reduce, std::move(conversions)};
+  return Accumulation{index, op, scaled, reduce, std::move(conversions)};
 }
 
 // The bits of an axis index in groups, from the highest: each of registers or of lanes, warps and blocks.
@@ -224,6 +247,22 @@ Value Combine(mlir::OpBuilder& b, Operation* like, Value x, Value y) {
   return made->getResult(0);
 }
 
+// A tensor along all dimensions but one, or a scalar, repeated along that one.
+Value RepeatAlong(mlir::OpBuilder& b, Value value, unsigned axis, RankedTensorType type) {
+  mlir::Location loc = value.getLoc();
+  auto line = llvm::dyn_cast<RankedTensorType>(value.getType());
+  if (!line) return tt::SplatOp::create(b, loc, type, value);
+  auto encoding = llvm::cast<ttg::DistributedEncoding>(type.getEncoding());
+  line = line.cloneWithEncoding(ttg::SliceEncodingAttr::get(b.getContext(), axis, encoding));
+  value = ttg::ConvertLayoutOp::create(b, loc, line, value);
+  llvm::SmallVector<int64_t> shape(line.getShape());
+  shape.insert(shape.begin() + axis, 1);
+  value = tt::ExpandDimsOp::create(b, loc, type.clone(shape), value, axis);
+  return tt::BroadcastOp::create(b, loc, type, value);
+}
+
+bool IsZero(Value value) { return mlir::matchPattern(value, mlir::m_AnyZeroFloat()); }
+
 // Gives the loop that takes the place of `loop`, which has one more value to carry.
 ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   mlir::IRRewriter b(loop.getContext());
@@ -236,13 +275,19 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   Value start = arith::ConstantOp::create(b, loop.getLoc(), mlir::DenseElementsAttr::get(type, Attribute(neutral)));
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location, llvm::ArrayRef<mlir::BlockArgument> added) {
     inner.setInsertionPoint(sum.op);
-    return llvm::SmallVector<Value>{Combine(inner, sum.op, added[0], part)};
+    Value carried = added[0];
+    if (sum.scaled) {
+      Value scale = OtherOperand(sum.scaled, loop.getRegionIterArg(sum.index));
+      carried = Combine(inner, sum.scaled, carried, RepeatAlong(inner, scale, sum.reduce.getAxis(), type));
+    }
+    return llvm::SmallVector<Value>{Combine(inner, sum.op, carried, part)};
   };
   auto wide =
       llvm::cast<ForOp>(*loop.replaceWithAdditionalYields(b, start, /*replaceInitOperandUsesInLoop=*/false, yields));
-  // The old sum is carried unchanged: the result is what it started from.
+  // The old sum is carried unchanged, or is scaled alone: the result is what it started from.
   Value argument = wide.getRegionIterArg(sum.index), total = wide.getResult(sum.index);
-  wide.getBody()->getTerminator()->setOperand(sum.index, argument);
+  const bool scales_start = sum.scaled && !IsZero(wide.getInitArgs()[sum.index]);
+  wide.getBody()->getTerminator()->setOperand(sum.index, scales_start ? sum.scaled.getResult() : argument);
   b.setInsertionPointAfter(wide);
   Value all = Reduce(b, sum.reduce, wide.getResults().back(), sum.reduce.getAxis());
   if (all.getType() != total.getType())
@@ -252,6 +297,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   sum.op->erase();
   for (Operation* convert : sum.conversions) convert->erase();
   sum.reduce.erase();
+  if (sum.scaled && !scales_start) sum.scaled.erase();
   return wide;
 }
 

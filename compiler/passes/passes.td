@@ -46,6 +46,14 @@ def VersionDivisiblePass : Pass<"tt-version-divisible", "::mlir::ModuleOp"> {
   let summary = "gives a kernel a second version for arguments whose multiples make its accesses wide";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def ScaleMaximaPass : Pass<"tt-scale-maxima", "::mlir::ModuleOp"> {
+  let summary = "scales the maxima of rows rather than all elements that they are the maxima of";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+def OrderProgramsPass : Pass<"tt-order-programs", "::mlir::ModuleOp"> {
+  let summary = "lets the programs of a grid that take longest start first";
+  let options = [Option<"wave", "wave", "int64_t", "0", "programs that run at once, about; 0: not known, nothing changes">];
+}
 
 //===-- ttir -> ttgir, ttgir -> ttgir -----------------------------------------------------------------------------===//
 

@@ -11,6 +11,9 @@
 //                                                     scf.yield (arith.select %mask, %x, %other)
 //                                                   }
 //
+// Scores that are scaled before a mask selects from them are scaled where they are needed: %y is then %x as it is, or
+// the selection and a scale of 1. Products and sums become one instruction.
+//
 // The mask is a conjunction of comparisons of integers. Each side is a sum of scalars, ranges and constants, so that
 // its least and greatest element are known as scalars, here in 64 bits. They count only where they fit into the side's
 // own type: there its sums have not wrapped around.
@@ -24,6 +27,7 @@
 // not
 //   be in a block without branches.
 #include "compiler/dots/loop_registers.h"
+#include "compiler/dots/score_scale.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/passes/passes.h"
@@ -237,20 +241,51 @@ bool IsSelectionOfBlock(arith::SelectOp select) {
          ttg::ToLinearLayout(type).InSize("register") >= kLeastRegisters && IsNeededByLaterDots(select);
 }
 
+// The scores that `select` takes a product of, where their maxima and sums alone are needed.
+std::optional<ScaledScores> ScoresOf(arith::SelectOp select) {
+  std::optional<ScaledScores> scaled = ScaledScores::Of(select.getTrueValue());
+  if (!scaled || !scaled->IsNeverNegative()) return std::nullopt;
+  auto maxima = MaximaOf(select);
+  return maxima && !maxima->empty() ? scaled : std::nullopt;
+}
+
+// Scales what needs the scores, instead of all scores.
+void ScaleUses(Value scores, Value scale) {
+  mlir::OpBuilder b(scores.getContext());
+  for (mlir::OpOperand& use : llvm::make_early_inc_range(scores.getUses())) {
+    if (auto maximum = llvm::dyn_cast<tt::ReduceOp>(use.getOwner())) {
+      ScaleMaximum(maximum, scale);
+    } else {
+      b.setInsertionPoint(use.getOwner());
+      use.set(Scale(b, scores.getLoc(), scores, scale));
+    }
+  }
+}
+
 void Skip(arith::SelectOp select) {
   Value all = ScalarTest(select, llvm::cast<ForOp>(select->getParentOp())).AllTrue(select.getCondition());
   if (!all || mlir::matchPattern(all, mlir::m_Zero())) return;
   mlir::OpBuilder b(select);
-  auto branch = mlir::scf::IfOp::create(b, select.getLoc(), select.getType(), all, /*withElseRegion=*/true);
+  std::optional<ScaledScores> scaled = ScoresOf(select);
+  llvm::SmallVector<Value> full{scaled ? scaled->scores : select.getTrueValue()}, partial;
+  if (scaled) full.push_back(scaled->Scalar(b));
+  auto branch = mlir::scf::IfOp::create(b, select.getLoc(), mlir::ValueRange(full).getTypes(), all,
+                                        /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
-  mlir::scf::YieldOp::create(b, select.getLoc(), select.getTrueValue());
+  mlir::scf::YieldOp::create(b, select.getLoc(), full);
   b.setInsertionPointToStart(branch.elseBlock());
   mlir::IRMapping mapping;
-  Value mask = CloneMask(b, select.getCondition(), mapping);
-  Value chosen = arith::SelectOp::create(b, select.getLoc(), mask, select.getTrueValue(), select.getFalseValue());
-  mlir::scf::YieldOp::create(b, select.getLoc(), chosen);
+  Value mask = CloneMask(b, select.getCondition(), mapping), product = select.getTrueValue();
+  if (scaled) product = b.clone(*scaled->product)->getResult(0);
+  partial.push_back(arith::SelectOp::create(b, select.getLoc(), mask, product, select.getFalseValue()));
+  if (scaled) {
+    auto type = llvm::cast<mlir::FloatType>(full[1].getType());
+    partial.push_back(arith::ConstantOp::create(b, select.getLoc(), b.getFloatAttr(type, 1.0)));
+  }
+  mlir::scf::YieldOp::create(b, select.getLoc(), partial);
   select.replaceAllUsesWith(branch.getResult(0));
   select.erase();
+  if (scaled) ScaleUses(branch.getResult(0), branch.getResult(1));
 }
 
 struct SkipFullMasksPass final : impl::SkipFullMasksPassBase<SkipFullMasksPass> {

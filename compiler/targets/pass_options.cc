@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/pass_options.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace tritond::compiler {
+namespace {
+
+// Of a thread, in kernels whose programs take long.
+constexpr int64_t kThreadRegisters = 128;
+
+}  // namespace
 
 EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options) {
   EncodingChoices choices;
@@ -43,6 +51,11 @@ WarpGroups WarpGroupsFor(const TargetInfo& info) {
   groups.least_registers = info.register_exchange.least;
   groups.most_registers = info.register_exchange.most;
   return groups;
+}
+
+int64_t WaveOf(const TargetInfo& info, const KernelOptions& options) {
+  const int64_t block_registers = kThreadRegisters * info.lanes * options.num_warps * options.num_ctas;
+  return info.multiprocessors * std::max<int64_t>(1, info.registers / block_registers);
 }
 
 }  // namespace tritond::compiler

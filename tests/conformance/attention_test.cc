@@ -58,7 +58,7 @@ constexpr char kOffsets[] = R"(
 // out = the sum over all columns of exp2(scores - their maximum) v, without the division; sums: of the exponentials.
 constexpr char kForward[] = R"(
 module {
-  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32) {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32, %factor: f32, %length: i32) {
 $OFFSETS
     %least = arith.constant dense<-1.000000e+02> : tensor<$Mxf32>
     %nothing = arith.constant dense<0.0> : tensor<$Mxf32>
@@ -71,7 +71,7 @@ $OFFSETS
       %kn = tt.load %pk : tensor<64x128x!tt.ptr<f16>>
       %kt = tt.trans %kn {order = array<i32: 1, 0>} : tensor<64x128xf16> -> tensor<128x64xf16>
       %s0 = tt.dot %q, %kt, %no_scores : tensor<$Mx128xf16> * tensor<128x64xf16> -> tensor<$Mx64xf32>
-      %s = arith.mulf %s0, %scale : tensor<$Mx64xf32>
+$SCORES
       %most = "tt.reduce"(%s) <{axis = 1 : i32}> ({
       ^bb0(%a: f32, %b: f32):
         %c = arith.maxnumf %a, %b : f32
@@ -109,6 +109,24 @@ $OFFSETS
   }
 }
 )";
+
+// Scores: scaled by a constant, by an argument, and by an argument with a mask that leaves out columns from %length on.
+constexpr char kByConstant[] = "      %s = arith.mulf %s0, %scale : tensor<$Mx64xf32>";
+constexpr char kByArgument[] = R"(
+      %factors = tt.splat %factor : f32 -> tensor<$Mx64xf32>
+      %s = arith.mulf %s0, %factors : tensor<$Mx64xf32>)";
+constexpr char kMasked[] = R"(
+      %c64 = arith.constant 64 : i32
+      %beyond = arith.constant dense<-1.000000e+03> : tensor<$Mx64xf32>
+      %factors = tt.splat %factor : f32 -> tensor<$Mx64xf32>
+      %s1 = arith.mulf %s0, %factors : tensor<$Mx64xf32>
+      %n64 = arith.muli %n, %c64 : i32
+      %ns = tt.splat %n64 : i32 -> tensor<1x64xi32>
+      %columns = arith.addi %ns, %j0 : tensor<1x64xi32>
+      %lengths = tt.splat %length : i32 -> tensor<1x64xi32>
+      %inside = arith.cmpi slt, %columns, %lengths : tensor<1x64xi32>
+      %mask = tt.broadcast %inside : tensor<1x64xi1> -> tensor<$Mx64xi1>
+      %s = arith.select %mask, %s1, %beyond : tensor<$Mx64xi1>, tensor<$Mx64xf32>)";
 
 // x: keys, v: values. out = the sum over all queries q, gradients g and rows m, e of (p (v g - e)) q with p = exp2(x q
 // - m); added = the sum of p g, which is added in memory, by each iteration.
@@ -196,9 +214,20 @@ std::string KernelFor(const std::string& text, int rows) {
   return Substitute(Substitute(text, {{"OFFSETS", kOffsets}}), {{"M", absl::StrCat(rows)}});
 }
 
-void CheckForward(const Machine& machine, int iterations, int stages) {
-  SCOPED_TRACE(absl::StrCat(NameOf(machine), ", ", iterations, " iterations, ", stages, " stages"));
-  const int rows = RowsFor(machine), columns = iterations * kBlock;
+std::string ForwardFor(int rows, const char* scores = kByConstant) {
+  return KernelFor(Substitute(kForward, {{"SCORES", scores}}), rows);
+}
+
+// How scores are made of products; `left_out` columns are not seen.
+struct Scores {
+  const char* text = kByConstant;
+  double scale = kScale;
+  int left_out = 0;
+};
+
+void CheckForward(const Machine& machine, int iterations, int stages, const Scores& how = {}) {
+  SCOPED_TRACE(absl::StrCat(NameOf(machine), ", ", iterations, " iterations, ", stages, " stages, scale ", how.scale));
+  const int rows = RowsFor(machine), columns = iterations * kBlock, seen = columns - how.left_out;
   Array q = Waves("f16", rows * kWidth, 1, 1), k = Waves("f16", columns * kWidth + 8, 1, 2);
   Array v = Waves("f16", columns * kWidth + 8, 1, 3);
   Array out("f32", rows * kWidth), sums("f32", rows), expected = out, expected_sums = sums;
@@ -206,8 +235,8 @@ void CheckForward(const Machine& machine, int iterations, int stages) {
   for (int i = 0; i < rows; ++i) {
     std::vector<double> scores(columns), row(kWidth);
     double most = kLeast, sum = 0;
-    for (int j = 0; j < columns; ++j) most = std::max(most, scores[j] = kScale * Product(qs, i, ks, j));
-    for (int j = 0; j < columns; ++j) {
+    for (int j = 0; j < seen; ++j) most = std::max(most, scores[j] = how.scale * Product(qs, i, ks, j));
+    for (int j = 0; j < seen; ++j) {
       const double p = std::exp2(scores[j] - most);
       sum += p;
       for (int d = 0; d < kWidth; ++d) row[d] += p * vs[j * kWidth + d];
@@ -215,9 +244,10 @@ void CheckForward(const Machine& machine, int iterations, int stages) {
     expected_sums.SetFloat(i, sum);
     for (int d = 0; d < kWidth; ++d) expected.SetFloat(i * kWidth + d, row[d]);
   }
-  const std::string ir = KernelFor(kForward, rows);
-  absl::Status status =
-      RunKernel(machine, ir, {}, {q, k, v, out, sums, int32_t{iterations}}, absl::StrCat("\"num_stages\": ", stages));
+  const std::string ir = ForwardFor(rows, how.text);
+  absl::Status status = RunKernel(
+      machine, ir, {}, {q, k, v, out, sums, int32_t{iterations}, static_cast<float>(how.scale), int32_t{seen}},
+      absl::StrCat("\"num_stages\": ", stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(sums, expected_sums, 1e-4));
   EXPECT_TRUE(Agree(out, expected, 1e-2));
@@ -279,6 +309,15 @@ TEST_P(Attention, SumsWithMoreStages) {
   for (int iterations : IterationsFor(GetParam(), {1, 4})) CheckForward(GetParam(), iterations, 3);
 }
 
+// Maxima are scaled after they are taken: the sign of the scale must not matter.
+TEST_P(Attention, TakesAnyScale) {
+  for (double scale : {0.125, -0.25, 0.0}) CheckForward(GetParam(), 3, 2, {kByArgument, scale});
+}
+
+TEST_P(Attention, LeavesOutColumnsAtAnyScale) {
+  for (double scale : {0.125, -0.25}) CheckForward(GetParam(), 3, 2, {kMasked, scale, /*left_out=*/23});
+}
+
 TEST_P(Attention, HasGradients) {
   for (int iterations : IterationsFor(GetParam(), {0, 1, 3})) CheckBackward(GetParam(), /*adds=*/false, iterations, 2);
 }
@@ -297,7 +336,7 @@ int Count(const std::string& text, const std::string& word) {
 TEST(AttentionOnHopper, HasTheFormsThatAreTested) {
   const Machine hopper{"", "cuda:90", 8};
   const std::string dot = "ttng.warp_group_dot ", copy = "ttg.async_copy_global_to_local";
-  auto forward = CompileToTtgir(hopper, KernelFor(kForward, 128), "\"num_stages\": 2");
+  auto forward = CompileToTtgir(hopper, ForwardFor(128), "\"num_stages\": 2");
   ASSERT_TRUE(forward.ok()) << forward.status();
   EXPECT_EQ(Count(*forward, dot), 4) << "before the loop, twice in it, and after it:\n" << *forward;
   auto backward = CompileToTtgir(hopper, BackwardFor(128, /*adds=*/false), "\"num_stages\": 2");

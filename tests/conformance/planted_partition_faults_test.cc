@@ -25,8 +25,8 @@ constexpr Fault kFaults[] = {
     // Captures.
     {"LostCapture", "iterations", "store i32 %16, ptr addrspace(3)", kDrop},
     {"OtherCapture", "iterations",
-     "%47 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 544)",
-     "%47 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 576)"},
+     "load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 544)",
+     "load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 576)"},
     {"CaptureOverlapsABuffer", "iterations", "@global_smem, i32 576)", "@global_smem, i32 256)"},
     // Which warps do what.
     {"WorkersBeginOneWarpLater", "iterations", "icmp ult i32 %7, 4", "icmp ult i32 %7, 5"},

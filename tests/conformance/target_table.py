@@ -21,7 +21,7 @@ import tempfile
 
 PROGRAMS = ["every_op_test", "corpus_test", "inductor_test", "atomics_test", "control_flow_test", "convert_test",
             "descriptor_test", "dot_test", "elementwise_test", "masks_test", "math_test", "memory_test", "pipeline_test",
-            "prefetch_test", "reduce_scan_test", "shape_test", "sort_test"]
+            "prefetch_test", "program_order_test", "reduce_scan_test", "shape_test", "sort_test"]
 
 
 def run(build, program, device):

@@ -175,3 +175,109 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %r : tensor<1024xf32, #line>
   }
 }
+
+// -----
+
+// A sum that an exponential scales in each iteration: each thread scales what it has of it. What the sum starts from is
+// scaled as before.
+#row = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#sum = #ttg.slice<{dim = 1, parent = #row}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @scaled
+  //       CHECK:   %[[P:.*]]:2 = scf.for %{{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}) -> (tensor<64xf32, {{.*}}>, tensor<64x32xf32
+  //       CHECK:     %[[ALPHA:.*]] = math.exp2
+  //       CHECK:     %[[START:.*]] = arith.mulf %[[A]], %[[ALPHA]]
+  //       CHECK:     %[[T:.*]] = "tt.reduce"
+  //       CHECK:     %[[LINE:.*]] = ttg.convert_layout %[[ALPHA]]
+  //       CHECK:     %[[COLUMN:.*]] = tt.expand_dims %[[LINE]] {axis = 1 : i32}
+  //       CHECK:     %[[ALL:.*]] = tt.broadcast %[[COLUMN]]
+  //       CHECK:     %[[S:.*]] = arith.mulf %[[B]], %[[ALL]]
+  //       CHECK:     %[[C:.*]] = arith.addf %[[S]], %[[T]]
+  //       CHECK:     scf.yield %[[START]], %[[C]]
+  //       CHECK:   "tt.reduce"(%[[P]]#1)
+  tt.func @scaled(%x: tensor<64x128xf32, #row>, %a: tensor<64xf32, #sum>, %m: tensor<64xf32, #sum>, %n: i32) -> tensor<64xf32, #sum> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> (tensor<64xf32, #sum>) : i32 {
+      %k = arith.sitofp %i : i32 to f32
+      %ks = tt.splat %k : f32 -> tensor<64x128xf32, #row>
+      %v = arith.mulf %x, %ks : tensor<64x128xf32, #row>
+      %kr = tt.splat %k : f32 -> tensor<64xf32, #sum>
+      %e = arith.mulf %m, %kr : tensor<64xf32, #sum>
+      %alpha = math.exp2 %e : tensor<64xf32, #sum>
+      %d = arith.mulf %b, %alpha : tensor<64xf32, #sum>
+      %s = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %add = arith.addf %l, %h : f32
+        tt.reduce.return %add : f32
+      }) : (tensor<64x128xf32, #row>) -> tensor<64xf32, #sum>
+      %c = arith.addf %d, %s : tensor<64xf32, #sum>
+      scf.yield %c : tensor<64xf32, #sum>
+    }
+    tt.return %r : tensor<64xf32, #sum>
+  }
+}
+
+// -----
+
+// A scalar sum that starts from zero: nothing but the parts is scaled.
+#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @scaled_scalar
+  //       CHECK:   scf.for %{{.*}} iter_args(%[[B:.*]] = %{{.*}}) -> (tensor<128xf32
+  //       CHECK:     %[[ALPHA:.*]] = math.exp %{{.*}} : f32
+  //       CHECK:     %[[ALL:.*]] = tt.splat %[[ALPHA]] : f32 -> tensor<128xf32
+  //       CHECK:     %[[S:.*]] = arith.mulf %[[B]], %[[ALL]]
+  //       CHECK:     %[[C:.*]] = arith.addf %[[S]],
+  //       CHECK:     scf.yield %[[C]]
+  tt.func @scaled_scalar(%x: tensor<128xf32, #one>, %n: i32) -> f32 {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %zero) -> (f32) : i32 {
+      %k = arith.sitofp %i : i32 to f32
+      %ks = tt.splat %k : f32 -> tensor<128xf32, #one>
+      %v = arith.mulf %x, %ks : tensor<128xf32, #one>
+      %alpha = math.exp %k : f32
+      %d = arith.mulf %b, %alpha : f32
+      %s = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %add = arith.addf %l, %h : f32
+        tt.reduce.return %add : f32
+      }) : (tensor<128xf32, #one>) -> f32
+      %c = arith.addf %d, %s : f32
+      scf.yield %c : f32
+    }
+    tt.return %r : f32
+  }
+}
+
+// -----
+
+// Any other scale may be infinite.
+#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @any_scale
+  //       CHECK:   scf.for {{.*}} -> (f32)
+  //       CHECK:     "tt.reduce"
+  //       CHECK:     scf.yield
+  tt.func @any_scale(%x: tensor<128xf32, #one>, %n: i32) -> f32 {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %zero) -> (f32) : i32 {
+      %k = arith.sitofp %i : i32 to f32
+      %ks = tt.splat %k : f32 -> tensor<128xf32, #one>
+      %v = arith.mulf %x, %ks : tensor<128xf32, #one>
+      %d = arith.mulf %b, %k : f32
+      %s = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %add = arith.addf %l, %h : f32
+        tt.reduce.return %add : f32
+      }) : (tensor<128xf32, #one>) -> f32
+      %c = arith.addf %d, %s : f32
+      scf.yield %c : f32
+    }
+    tt.return %r : f32
+  }
+}

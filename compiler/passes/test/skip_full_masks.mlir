@@ -212,3 +212,57 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %r : tensor<64x64xf32, #blocked>
   }
 }
+
+// -----
+
+// Scores that are scaled before the mask: the branch yields them as they are with the scale, or the selection with 1.
+// CHECK-LABEL: @scaled
+//  CHECK-SAME:   %[[SCALE:[a-z0-9]+]]: f32
+//       CHECK:   %[[C:.*]] = math.absf %[[SCALE]]
+//       CHECK:   scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+//       CHECK:     %[[Y:.*]]:2 = scf.if %{{.*}} -> (tensor<64x64xf32, #blocked>, f32) {
+//  CHECK-NEXT:       scf.yield %[[X]], %[[C]] :
+//       CHECK:       %[[S:.*]] = arith.mulf %[[X]],
+//       CHECK:       %[[CUT:.*]] = arith.select %{{.*}}, %[[S]],
+//       CHECK:       scf.yield %[[CUT]], %cst{{.*}} :
+//       CHECK:     %[[R:.*]] = "tt.reduce"(%[[Y]]#0)
+//       CHECK:     %[[F:.*]] = tt.splat %[[Y]]#1 : f32 -> tensor<64xf32
+//       CHECK:     arith.mulf %[[R]], %[[F]]
+//       CHECK:     %[[FS:.*]] = tt.splat %[[Y]]#1 : f32 -> tensor<64x64xf32
+//       CHECK:     %[[P:.*]] = arith.mulf %[[Y]]#0, %[[FS]]
+//       CHECK:     arith.subf %[[P]],
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#row = #ttg.slice<{dim = 1, parent = #blocked}>
+#column = #ttg.slice<{dim = 0, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @scaled(%scale: f32, %size: i32, %n: i32, %start: tensor<64x64xf32, #blocked>, %first: tensor<64xf32, #row>)
+      -> (tensor<64x64xf32, #blocked>, tensor<64xf32, #row>) {
+    %low = arith.constant dense<-1.0e6> : tensor<64x64xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %c = math.absf %scale : f32
+    %cs = tt.splat %c : f32 -> tensor<64x64xf32, #blocked>
+    %sizes = tt.splat %size : i32 -> tensor<1x64xi32, #blocked>
+    %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #column>
+    %j1 = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #column> -> tensor<1x64xi32, #blocked>
+    %r:2 = scf.for %k = %c0 to %n step %c64 iter_args(%x = %start, %m = %first) -> (tensor<64x64xf32, #blocked>, tensor<64xf32, #row>) : i32 {
+      %k1 = tt.splat %k : i32 -> tensor<1x64xi32, #blocked>
+      %columns = arith.addi %k1, %j1 : tensor<1x64xi32, #blocked>
+      %inside = arith.cmpi slt, %columns, %sizes : tensor<1x64xi32, #blocked>
+      %mask = tt.broadcast %inside : tensor<1x64xi1, #blocked> -> tensor<64x64xi1, #blocked>
+      %s = arith.mulf %x, %cs : tensor<64x64xf32, #blocked>
+      %y = arith.select %mask, %s, %low : tensor<64x64xi1, #blocked>, tensor<64x64xf32, #blocked>
+      %t = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %g = arith.maxnumf %l, %h : f32
+        tt.reduce.return %g : f32
+      }) : (tensor<64x64xf32, #blocked>) -> tensor<64xf32, #row>
+      %u = arith.maxnumf %m, %t : tensor<64xf32, #row>
+      %e = tt.expand_dims %u {axis = 1 : i32} : tensor<64xf32, #row> -> tensor<64x1xf32, #blocked>
+      %b = tt.broadcast %e : tensor<64x1xf32, #blocked> -> tensor<64x64xf32, #blocked>
+      %d = arith.subf %y, %b : tensor<64x64xf32, #blocked>
+      scf.yield %d, %u : tensor<64x64xf32, #blocked>, tensor<64xf32, #row>
+    }
+    tt.return %r#0, %r#1 : tensor<64x64xf32, #blocked>, tensor<64xf32, #row>
+  }
+}

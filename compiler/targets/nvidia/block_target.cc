@@ -6,7 +6,8 @@
 //
 // - Blocks of one warp. A multiprocessor holds 64 warps, but no more than 32 blocks, so half of the places are empty
 //   however few registers a thread takes. It may take all.
-// - Loops that load and do little else. In each iteration a warp waits for what it has loaded. More loads in flight
+// - Loops that load and do little else, and kernels without loops that load 64 bytes a thread. In each iteration a warp
+// waits for what it has loaded. More loads in flight
 //   help each warp, more warps help as a whole: 32 warps with 64 registers load as much at once as 64 warps with 32,
 //   and wait half as often. Where the warps of a block wait for each other in each iteration, 48 warps with 40
 //   registers are better. That holds only while the registers are enough, so the words that are live are counted first.
@@ -20,6 +21,8 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/second_assembly.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
@@ -39,6 +42,9 @@ constexpr int kMostStreamBlockWarps = 4;  // of a block: eight blocks or more ma
 // LLVM's order starts all loads of an iteration first. The assembler gets along with two thirds of the words live in
 // it.
 constexpr int64_t kMostStreamWords = 64 * 3 / 2, kMostWaitingStreamWords = 40 * 3 / 2;
+// Outside of loops, that are worth as much as those of a loop.
+constexpr int kLeastFrontLoads = 4;
+constexpr int64_t kLeastFrontBytes = 64;
 constexpr unsigned kGlobalAddressSpace = 1;
 
 llvm::StringRef AssemblyOf(const llvm::Instruction& instruction) {
@@ -59,14 +65,15 @@ bool IsMatrixInstruction(const llvm::Instruction& instruction) {
          (intrinsic && intrinsic->getCalledFunction()->getName().contains("mma"));
 }
 
-// Whether `load` depends on what another load of `loop` has read.
-bool Follows(const llvm::Instruction& load, const llvm::Loop& loop) {
+// Whether `load` depends on what a load of `loop` has read, maybe itself in an earlier iteration; without a loop, on
+// any.
+bool Follows(const llvm::Instruction& load, const llvm::Loop* loop) {
   llvm::SmallVector<const llvm::Instruction*> pending{&load};
-  llvm::DenseSet<const llvm::Instruction*> seen{&load};
+  llvm::DenseSet<const llvm::Instruction*> seen;
   while (!pending.empty())
     for (const llvm::Value* operand : pending.pop_back_val()->operands()) {
       auto* made = llvm::dyn_cast<llvm::Instruction>(operand);
-      if (!made || !loop.contains(made) || !seen.insert(made).second) continue;
+      if (!made || (loop && !loop->contains(made)) || !seen.insert(made).second) continue;
       if (IsGlobalLoad(*made)) return true;
       pending.push_back(made);
     }
@@ -78,23 +85,32 @@ bool IsBarrier(const llvm::Instruction& instruction) {
   return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
 }
 
-// What the loops that load have in them.
-struct LoadingLoops {
-  bool loads = false;     // and no load waits for another one
-  bool barriers = false;  // where warps wait for each other
+// What is loaded at one place: in a loop, or outside of all loops.
+struct Loads {
+  int count = 0;
+  int64_t bytes = 0;      // of a thread
+  bool follows = false;   // one waits for another one
+  bool barriers = false;  // warps wait for each other there
 };
 
-LoadingLoops FindLoadingLoops(llvm::Function& function) {
+int64_t LoadedBytes(const llvm::Instruction& load) {
+  const llvm::DataLayout& layout = load.getModule()->getDataLayout();
+  return layout.getTypeSizeInBits(load.getType()).getFixedValue() / 8;
+}
+
+// By loops; null stands for no loop.
+llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  LoadingLoops found;
+  llvm::MapVector<const llvm::Loop*, Loads> found;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
-    if (!loop) continue;
-    found.barriers |= IsBarrier(instruction);
+    if (IsBarrier(instruction)) found[loop].barriers = true;
     if (!IsGlobalLoad(instruction)) continue;
-    if (Follows(instruction, *loop)) return {};
-    found.loads = true;
+    Loads& loads = found[loop];
+    ++loads.count;
+    loads.bytes += LoadedBytes(instruction);
+    loads.follows = loads.follows || Follows(instruction, loop);
   }
   return found;
 }
@@ -107,13 +123,26 @@ bool MultipliesInLoops(llvm::Function& function) {
   });
 }
 
-// Warps that a multiprocessor should hold of a kernel whose loops load and do little else; 0: it is none.
+// Warps that a multiprocessor should hold of a kernel that waits for its loads; 0: it is none.
 int StreamWarps(llvm::Function& function) {
   if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) return 0;
-  const LoadingLoops loops = FindLoadingLoops(function);
-  if (!loops.loads) return 0;
+  bool loads = false, barriers = false, has_loops = false;
+  const auto places = LoadsOf(function);
+  for (const auto& [loop, found] : places) {
+    if (!loop || found.count == 0) continue;
+    has_loops = true;
+    if (found.follows) continue;
+    loads = true;
+    barriers |= found.barriers;
+  }
+  if (!has_loops) {
+    const auto* front = places.find(nullptr);
+    loads = front != places.end() && front->second.count >= kLeastFrontLoads &&
+            front->second.bytes >= kLeastFrontBytes && !front->second.follows;
+  }
+  if (!loads) return 0;
   const int64_t words = MaxLiveWords(function);
-  if (loops.barriers) return words <= kMostWaitingStreamWords ? kWaitingStreamWarps : 0;
+  if (barriers && words <= kMostWaitingStreamWords) return kWaitingStreamWarps;
   return words <= kMostStreamWords ? kStreamWarps : 0;
 }
 

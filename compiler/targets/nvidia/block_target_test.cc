@@ -10,22 +10,14 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-// What is said of a kernel of `num_warps` warps whose loop computes %next, a float, from %p, %i and the sum %s. Empty
-// where nothing is said.
-std::string Target(const std::string& body, int num_warps, const std::string& before = "") {
+// What is said of a kernel of `num_warps` warps. Empty where nothing is said.
+std::string TargetOf(const std::string& body, int num_warps) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module =
       llvm::parseAssemblyString(absl::StrCat("declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
                                              "define void @f(ptr addrspace(1) %p, float %x, i32 %n) {\nentry:\n",
-                                             before,
-                                             "  br label %loop\nloop:\n"
-                                             "  %i = phi i32 [0, %entry], [%j, %loop]\n"
-                                             "  %s = phi float [0.0, %entry], [%next, %loop]\n",
-                                             body,
-                                             "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
-                                             "  br i1 %c, label %loop, label %exit\nexit:\n"
-                                             "  store float %next, ptr addrspace(1) %p\n  ret void\n}\n"),
+                                             body, "  ret void\n}\n"),
                                 error, context);
   if (!module) return error.getMessage().str();
   if (llvm::verifyModule(*module)) return "broken";
@@ -33,6 +25,28 @@ std::string Target(const std::string& body, int num_warps, const std::string& be
   function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * num_warps));
   SetBlockTarget(function);
   return function.getFnAttribute("nvvm.minctasm").getValueAsString().str();
+}
+
+// The loop of the kernel computes %next, a float, from %p, %i and the sum %s. It comes after `before`, whose last block
+// is `last`.
+std::string Target(const std::string& body, int num_warps, const std::string& before = "",
+                   const std::string& last = "entry") {
+  return TargetOf(absl::StrCat(before, "  br label %loop\nloop:\n  %i = phi i32 [0, %", last, "], [%j, %loop]\n",
+                               "  %s = phi float [0.0, %", last, "], [%next, %loop]\n", body,
+                               "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
+                               "  br i1 %c, label %loop, label %exit\nexit:\n"
+                               "  store float %next, ptr addrspace(1) %p\n"),
+                  num_warps);
+}
+
+// A kernel without loops copies `count` values of a type.
+std::string TargetOfLoads(int count, const std::string& type, int num_warps) {
+  std::string loads, stores;
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&loads, "  %v", i, " = load ", type, ", ptr addrspace(1) %p\n");
+    absl::StrAppend(&stores, "  store ", type, " %v", i, ", ptr addrspace(1) %p\n");
+  }
+  return TargetOf(loads + stores, num_warps);
 }
 
 constexpr char kSum[] =
@@ -67,10 +81,35 @@ TEST(BlockTarget, LoadsAtLoadedAddressesFollowOneAnother) {
 TEST(BlockTarget, WhereWarpsWaitForEachOtherThereAreMore) {
   const std::string body = absl::StrCat("  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n", kSum);
   EXPECT_EQ(Target(body, 4), "12");
-  std::string before, many = body;
+}
+
+// Registers for 64 words are no more than 32 warps have, barriers or not.
+TEST(BlockTarget, ManyWordsInFlightTakeTheirRegistersAlsoBesideBarriers) {
+  std::string before, many = absl::StrCat("  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n", kSum);
   for (int i = 0; i < 32; ++i) absl::StrAppend(&before, "  %w", i, " = load double, ptr addrspace(1) %p, align 8\n");
   for (int i = 0; i < 32; ++i) absl::StrAppend(&many, "  store double %w", i, ", ptr addrspace(1) %p\n");
-  EXPECT_EQ(Target(many, 4, before), "");
+  EXPECT_EQ(Target(many, 4, before), "8");
+}
+
+// Another loop may follow addresses that it loads.
+TEST(BlockTarget, EachLoopIsLookedAtByItself) {
+  const std::string chase =
+      "  br label %chase\nchase:\n"
+      "  %at = phi i32 [0, %entry], [%to, %chase]\n"
+      "  %link = getelementptr i32, ptr addrspace(1) %p, i32 %at\n"
+      "  %to = load i32, ptr addrspace(1) %link\n"
+      "  %more = icmp slt i32 %to, %n\n"
+      "  br i1 %more, label %chase, label %between\nbetween:\n";
+  EXPECT_EQ(Target(kSum, 4, chase, "between"), "8");
+  EXPECT_EQ(Target(kNoLoad, 4, chase, "between"), "");  // the chase alone
+}
+
+// 64 bytes of four loads, none of which waits for another one.
+TEST(BlockTarget, KernelsWithoutLoopsThatLoadMuch) {
+  EXPECT_EQ(TargetOfLoads(4, "<4 x float>", 4), "8");
+  EXPECT_EQ(TargetOfLoads(3, "<4 x float>", 4), "");
+  EXPECT_EQ(TargetOfLoads(8, "float", 4), "");
+  EXPECT_EQ(TargetOfLoads(4, "<4 x float>", 8), "");
 }
 
 TEST(BlockTarget, PredicatedLoadsAreLoads) {

@@ -28,6 +28,12 @@ void SinkSharedLoads(llvm::Module& module);
 // of the f16 accumulators of wgmma.
 void PackPhis(llvm::Module& module);
 
+// fill_masked_loads.cc. Gives what the masks of loads leave out a value that the assembler keeps predicates for.
+void FillMaskedLoads(llvm::Module& module);
+
+// order_by_use.cc. Computes values where they are first needed, so that few are live at once.
+void OrderByUse(llvm::Module& module);
+
 // pair_bytes.cc. Pairs of bytes that are put together from one word become half of that word.
 void PairBytes(llvm::Module& module);
 

@@ -181,6 +181,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   DefinePhis(module);
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
+  FillMaskedLoads(module);
+  OrderByUse(module);
   OrderAsyncProxy(module);
   KeepWgmmaLoops(module);
   for (llvm::Function& function : module) SetBlockTarget(function);

@@ -9,11 +9,9 @@
 namespace tritond::compiler::nvidia {
 
 std::vector<OptionRule> OwnRules() {
-  return {{kMaxRegisters, OptionKind::kInteger, 1, 255},
-          {kPtxVersion, OptionKind::kInteger, 60, 99},
-          {kFlushSubnormals, OptionKind::kBoolean},
-          {kReadAhead, OptionKind::kBoolean},
-          {kAssemblerFlags, OptionKind::kText}};
+  return {{kMaxRegisters, OptionKind::kInteger, 1, 255}, {kPtxVersion, OptionKind::kInteger, 60, 99},
+          {kFlushSubnormals, OptionKind::kBoolean},      {kReadAhead, OptionKind::kBoolean},
+          {kOrderPrograms, OptionKind::kBoolean},        {kAssemblerFlags, OptionKind::kText}};
 }
 
 absl::Status FinishPtxOptions(OwnOptions& own) {

@@ -26,6 +26,12 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch) {
+  // First, while loops say in scalars how many iterations they have.
+  if (options.own.Boolean(kOrderPrograms, true)) {
+    OrderProgramsPassOptions programs;
+    programs.wave = WaveOf(info, options);
+    pm.addPass(createOrderProgramsPass(programs));
+  }
   AddNeutralEncodingPasses(pm, EncodingChoicesFor(info, options));
   // Once operands are seen without the conversions around them, dots go to the tensor cores.
   AccelerateMatmulPassOptions accelerate;

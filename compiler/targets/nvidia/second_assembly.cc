@@ -19,8 +19,11 @@
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
-// Kernels of loops that load were asked to use more registers (block_target.cc). Where one takes hardly more than all
-// warps leave, as short loops do, it gets these if the code does not grow at all.
+// One block more is tried where an eighth of the registers stands in its way: 140 of a thread become 128, and four
+// blocks of four warps fit instead of three. It is not worth a value that is stored.
+// Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
+// as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
+// does not grow at all.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -57,6 +60,12 @@ constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 // Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
 // were asked for.
 constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
+// Of those that one block more leaves.
+constexpr int64_t kShareOfNextBlockRegisters = 3;
+// Of a thread, that do not matter beside what more blocks bring.
+constexpr int64_t kStoredBytes = 8;
+// Blocks of as many warps come and go in large portions, so that twice as many are worth a try whatever it takes.
+constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR, in the low bits of an instruction's first word, as nvdisasm prints them.
@@ -115,14 +124,20 @@ int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps
 int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool streams, int num_warps,
                        const TargetInfo& info) {
   const int64_t now = Blocks(taken, note, num_warps, info);
-  if (!note.all_warps) return now == 1 ? 2 : 0;
+  if (now == 0) return 0;
+  if (!note.all_warps && now == 1) return 2;
   const int64_t all = info.multiprocessor.warps / num_warps, registers = taken.registers.value_or(kMostRegisters);
-  for (const int64_t blocks : {all, 2 * now}) {
-    if (now == 0 || blocks <= now || blocks > all) continue;
+  auto is_near = [&](int64_t blocks, int64_t share) {
     const int64_t left = info.registers / (blocks * num_warps * kLanes);
-    if (registers <= left + left / (streams ? kShareOfStreamRegisters : kShareOfRegisters)) return blocks;
-  }
-  return 0;
+    return now < blocks && blocks <= all && registers <= left + left / share;
+  };
+  const int64_t share = streams ? kShareOfStreamRegisters : kShareOfRegisters;
+  if (note.all_warps)
+    for (const int64_t blocks : {all, 2 * now})
+      if (is_near(blocks, share)) return blocks;
+  if (streams || 2 * now > all) return 0;
+  if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
+  return note.all_warps && num_warps >= kWarpsOfLargeBlock ? 2 * now : 0;
 }
 
 // The binary for one block on a multiprocessor, where it stores less than `once` does.
@@ -139,6 +154,19 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
   absl::StatusOr<std::string> again = assembler.Assemble(text, options);
   if (!again.ok()) return once;
   const bool better = ResourcesOfCubin(*again, kernel).local_bytes.value_or(*taken.local_bytes) < *taken.local_bytes;
+  return better ? *std::move(again) : once;
+}
+
+// The binary without the least number of blocks that the text asks for, where it stores less than `once` does.
+std::string WithFewerBlocks(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
+                            const std::string& ptx, const AssembleOptions& options) {
+  const int64_t stored = ResourcesOfCubin(once, kernel).local_bytes.value_or(0);
+  if (stored <= kStoredBytes || !absl::StartsWith(absl::string_view(ptx).substr(note.end), kLeastBlocks)) return once;
+  std::string text = ptx;
+  text.erase(note.end, text.find('\n', note.end) + 1 - note.end);
+  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+  if (!again.ok()) return once;
+  const bool better = ResourcesOfCubin(*again, kernel).local_bytes.value_or(stored) < stored;
   return better ? *std::move(again) : once;
 }
 
@@ -159,7 +187,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   if (Blocks(now, note, num_warps, info) < blocks) return once;
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
-  if (note.all_warps && !twice && stores) return once;
+  if (!twice && stores) return once;
   const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
   const size_t more = streams ? 0 : before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
   const bool cheap = after.bytes <= before.bytes + more && after.waits <= before.waits;
@@ -190,7 +218,9 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::string kernel = EntryOf(ptx);
   std::string best = WithAllRegisters(*std::move(once), kernel, assembler, ptx, options);
   const std::optional<Note> note = FindNote(ptx);
-  return note ? WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info) : best;
+  if (!note) return best;
+  best = WithFewerBlocks(std::move(best), kernel, *note, assembler, ptx, options);
+  return WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

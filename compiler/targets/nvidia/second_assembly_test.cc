@@ -34,9 +34,7 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
 class TwoBinaries final : public Assembler {
  public:
   TwoBinaries(std::string one, std::string two, int blocks = 2)
-      : one_(std::move(one)),
-        two_(std::move(two)),
-        directive_(absl::StrCat("\n.reqntid 256\n.minnctapersm ", blocks, "\n")) {}
+      : one_(std::move(one)), two_(std::move(two)), directive_(absl::StrCat("\n.minnctapersm ", blocks, "\n")) {}
   std::string Name() const override { return "two binaries"; }
   int PtxVersion() const override { return 80; }
   std::string Path() const override { return ""; }
@@ -153,12 +151,35 @@ TEST_F(AllWarps, AreLeftWhereTheyStoreValues) {
 }
 
 TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
-  for (int live : {24, 100}) {
+  for (int live : {24, 60}) {
     const std::string binary = Binary(Kernel(live, 1));
     TwoBinaries assembler(binary, small_, /*blocks=*/8);
     EXPECT_TRUE(Choose(assembler, Kernel(live, 1, kAllWarpsNote)) == binary) << live;
     EXPECT_EQ(assembler.asked, 0) << live;
   }
+}
+
+// Three blocks of eight warps leave a thread 80 registers, two 128.
+TEST_F(AllWarps, OrOneBlockMoreFits) {
+  const std::string two = Binary(Kernel(90, 1, ".maxnreg 104\n")), three = Binary(Kernel(70, 1));
+  const std::string stores = Binary(Kernel(90, 1, ".maxnreg 80\n"));
+  ASSERT_GT(ResourcesOfCubin(two, "kernel").registers.value_or(0), 80);
+  ASSERT_LE(ResourcesOfCubin(two, "kernel").registers.value_or(999), 104);
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  const std::string text = Kernel(90, 1, kAllWarpsNote);
+  TwoBinaries assembler(two, three, /*blocks=*/3), spills(two, stores, 3);
+  EXPECT_TRUE(Choose(assembler, text) == three);
+  EXPECT_EQ(assembler.asked, 1);
+  EXPECT_TRUE(Choose(spills, text) == two);
+}
+
+// Registers for 32 warps were asked for, and are too few.
+TEST_F(AllWarps, FewerFitWhereValuesWouldBeStored) {
+  const std::string stores = Binary(Kernel(90, 1, ".maxnreg 64\n")), all = Binary(Kernel(90, 1));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 8);
+  TwoBinaries assembler(all, stores, /*blocks=*/4);
+  const std::string text = Kernel(90, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 4\n"));
+  EXPECT_TRUE(Choose(assembler, text) == all);
 }
 
 // More registers were asked for, and the loops of the kernel do not need them.
@@ -183,15 +204,17 @@ TEST_F(AllWarps, OfLoopsThatLoadWhereTheCodeStays) {
   EXPECT_TRUE(Choose(others, Kernel(24, 1, kAllWarpsNote)) == longer);
 }
 
-// One block has a few registers more than two blocks leave; of the large binary they are far too many.
+// One block has a few registers more than two blocks leave; the large binary has far too many.
 TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   const std::string one = Binary(Kernel(130, 1, ".maxnreg 152\n")), stores = Binary(Kernel(130, 1, ".maxnreg 128\n"));
   ASSERT_GT(ResourcesOfCubin(one, "kernel").registers.value_or(0), 128);
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
-  TwoBinaries assembler(one, small_), far(large_, small_), spills(one, stores);
+  TwoBinaries assembler(one, small_), far(large_, small_), grows(large_, long_), spills(one, stores);
   EXPECT_TRUE(Choose(assembler, Kernel(110, 1, kAllWarpsNote)) == small_);
-  EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == large_);
   EXPECT_TRUE(Choose(spills, Kernel(110, 1, kAllWarpsNote)) == stores);
+  // Of large blocks, whatever the registers.
+  EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == small_);
+  EXPECT_TRUE(Choose(grows, Kernel(160, 1, kAllWarpsNote)) == large_);
 }
 
 TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
