@@ -9,9 +9,9 @@
 
 namespace tritond::compiler {
 
-// In which order a device starts the programs of a kernel's grid, where that is not the order of their indices. A device
-// starts blocks in the order of their places: x counts fastest, then y, then z. Lowering gives each place a program
-// (lowering/program_place.h). passes/order_programs.cc says why.
+// In which order a device starts the programs of a kernel's grid, where that is not the order of their indices. A
+// device starts blocks in the order of their places: x counts fastest, then y, then z. Lowering gives each place a
+// program (lowering/program_place.h). passes/order_programs.cc says why.
 struct ProgramOrder {
   // The first one tells long programs from short ones. The others count slower than it, and share the order.
   llvm::SmallVector<tt::ProgramDim> axes;

@@ -40,9 +40,7 @@ class ProgramPlace final {
   Value AtLeastOne(Value x) { return LLVM::UMaxOp::create(e_.b, e_.loc, x, e_.Int(1)); }
   Value Divide(Value x, Value y) { return LLVM::UDivOp::create(e_.b, e_.loc, x, y); }
 
-  Value Directed(Value index, Value size) {
-    return order_.descending ? e_.Sub(e_.Sub(size, e_.Int(1)), index) : index;
-  }
+  Value Directed(Value index, Value size) { return order_.descending ? e_.Sub(e_.Sub(size, e_.Int(1)), index) : index; }
 
   void FindColumnAndRow(Value size) {
     Value column, columns = e_.Int(1), programs = e_.ZExt(size, 64);

@@ -13,8 +13,8 @@
 // one wave stay together, so that they share caches as before.
 //
 // Programs may run in any order, as long as none waits for another one. So kernels stay as they are that could wait:
-// they have loops without bounds, volatile loads, results of atomic operations, or assembly. Kernels that print do, too.
-// What the slopes below say decides about time alone.
+// they have loops without bounds, volatile loads, results of atomic operations, or assembly. Kernels that print do,
+// too. What the slopes below say decides about time alone.
 #include "compiler/ir/program_order.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,9 +40,7 @@ constexpr tt::ProgramDim kAxes[] = {tt::ProgramDim::kX, tt::ProgramDim::kY, tt::
 // How a scalar changes where the index of the program along an axis grows.
 enum class Slope { kNone, kUp, kDown, kUnknown };
 
-Slope Negated(Slope slope) {
-  return slope == Slope::kUp ? Slope::kDown : slope == Slope::kDown ? Slope::kUp : slope;
-}
+Slope Negated(Slope slope) { return slope == Slope::kUp ? Slope::kDown : slope == Slope::kDown ? Slope::kUp : slope; }
 
 Slope Joined(Slope a, Slope b) {
   if (a == Slope::kNone) return b;
@@ -97,7 +95,7 @@ class Slopes final {
     auto loop = llvm::dyn_cast<ForOp>(owner);
     const bool counts = loop && argument == loop.getInductionVar();
     return counts && Of(loop) == Slope::kNone && Of(loop.getLowerBound()) == Slope::kNone ? Slope::kNone
-                                                                                         : Slope::kUnknown;
+                                                                                          : Slope::kUnknown;
   }
 
   // Numbers that are not known are sizes, and taken for positive.
@@ -155,8 +153,8 @@ class OrderProgramsPass : public impl::OrderProgramsPassBase<OrderProgramsPass> 
     Slopes slopes(axis);
     Slope all = Slope::kNone;
     module.walk([&](ForOp loop) {
-      const bool works = loop.walk([](Operation* op) { return mlir::WalkResult(mlir::failure(IsWork(op))); })
-                             .wasInterrupted();
+      const bool works =
+          loop.walk([](Operation* op) { return mlir::WalkResult(mlir::failure(IsWork(op))); }).wasInterrupted();
       const Slope own = works ? slopes.Of(loop) : Slope::kNone;
       // Loops from one multiple of an index to the next one have as many iterations everywhere.
       if (own != Slope::kUnknown) all = Joined(all, own);
@@ -169,11 +167,9 @@ class OrderProgramsPass : public impl::OrderProgramsPassBase<OrderProgramsPass> 
     llvm::SmallVector<tt::ProgramDim> axes{axis};
     for (tt::ProgramDim other : kAxes) {
       if (other <= axis) continue;
-      const bool is_used = module
-                               .walk([&](tt::GetProgramIdOp id) {
-                                 return mlir::WalkResult(mlir::failure(id.getAxis() == other));
-                               })
-                               .wasInterrupted();
+      const bool is_used =
+          module.walk([&](tt::GetProgramIdOp id) { return mlir::WalkResult(mlir::failure(id.getAxis() == other)); })
+              .wasInterrupted();
       if (is_used) axes.push_back(other);
     }
     return axes;

@@ -49,10 +49,12 @@ constexpr char kKernel[] = R"(module {
 std::string KernelFor(const OrderCase& c) {
   std::string text = kKernel;
   const std::pair<std::string, std::string> replacements[] = {
-      {"$AXIS", c.axis}, {"$BEGIN", c.longest_first ? absl::StrCat("%", c.axis) : "%zero"},
+      {"$AXIS", c.axis},
+      {"$BEGIN", c.longest_first ? absl::StrCat("%", c.axis) : "%zero"},
       {"$END", c.longest_first ? "%n" : "%after"}};
   for (const auto& [from, to] : replacements)
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
   return text;
 }
 
@@ -65,7 +67,8 @@ TEST_P(ProgramOrder, EachProgramRunsOnceAsItself) {
   for (unsigned program = 0; program < programs; ++program) {
     const unsigned ids[] = {program % c.grid.x, program / c.grid.x % c.grid.y, program / c.grid.x / c.grid.y};
     int64_t sum = 0;
-    for (unsigned i = c.longest_first ? ids[axis] : 0, end = c.longest_first ? sizes[axis] : ids[axis] + 1; i < end; ++i)
+    for (unsigned i = c.longest_first ? ids[axis] : 0, end = c.longest_first ? sizes[axis] : ids[axis] + 1; i < end;
+         ++i)
       sum += in.Int(i);
     wanted.SetInt(program, sum);
   }
@@ -77,10 +80,10 @@ TEST_P(ProgramOrder, EachProgramRunsOnceAsItself) {
 // With eight warps, 264 programs run at once on the largest GPU of compute capability 9.0: the last grids have several
 // groups, of which one is smaller.
 const OrderCase kCases[] = {
-    {"x", false, {1, 1, 1}},  {"x", false, {9, 1, 1}},    {"x", false, {4, 6, 1}},     {"x", false, {3, 5, 2}},
-    {"x", true, {4, 6, 1}},   {"x", true, {7, 1, 3}},     {"y", false, {2, 5, 1}},     {"y", false, {2, 3, 5}},
-    {"y", true, {3, 4, 2}},   {"z", false, {2, 3, 4}},    {"z", true, {2, 3, 4}},      {"x", false, {5, 121, 1}},
-    {"x", true, {3, 7, 41}},  {"y", false, {2, 11, 40}},
+    {"x", false, {1, 1, 1}}, {"x", false, {9, 1, 1}},   {"x", false, {4, 6, 1}}, {"x", false, {3, 5, 2}},
+    {"x", true, {4, 6, 1}},  {"x", true, {7, 1, 3}},    {"y", false, {2, 5, 1}}, {"y", false, {2, 3, 5}},
+    {"y", true, {3, 4, 2}},  {"z", false, {2, 3, 4}},   {"z", true, {2, 3, 4}},  {"x", false, {5, 121, 1}},
+    {"x", true, {3, 7, 41}}, {"y", false, {2, 11, 40}},
 };
 
 std::string NameOfCase(const testing::TestParamInfo<std::tuple<Machine, OrderCase>>& info) {

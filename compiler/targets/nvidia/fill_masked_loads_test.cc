@@ -21,8 +21,9 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr char kWord[] = "  %w$ = call i32 asm sideeffect \"@$2 ld.global.b32 $0, [$1];\", \"=r,l,b,~{memory}\""
-                         "(ptr addrspace(1) %p, i1 %c)\n";
+constexpr char kWord[] =
+    "  %w$ = call i32 asm sideeffect \"@$2 ld.global.b32 $0, [$1];\", \"=r,l,b,~{memory}\""
+    "(ptr addrspace(1) %p, i1 %c)\n";
 
 // The texts of @f's assembly afterwards, each with its constraints.
 std::vector<std::string> Filled(int words, const std::string& more = "") {
@@ -43,8 +44,7 @@ std::vector<std::string> Filled(int words, const std::string& more = "") {
   for (llvm::Instruction& instruction : llvm::instructions(*module->getFunction("f"))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-    if (assembly)
-      texts.push_back((assembly->getAsmString() + " " + assembly->getConstraintString()).str());
+    if (assembly) texts.push_back((assembly->getAsmString() + " " + assembly->getConstraintString()).str());
   }
   return texts;
 }
@@ -53,9 +53,7 @@ TEST(FillMaskedLoads, SeveralLoadsGetZeros) {
   EXPECT_THAT(Filled(3), AllOf(SizeIs(3), Each("mov.b32 $0, 0x0; @$2 ld.global.b32 $0, [$1]; =&r,l,b,~{memory}")));
 }
 
-TEST(FillMaskedLoads, OneOrTwoStay) {
-  EXPECT_THAT(Filled(2), AllOf(SizeIs(2), Each(StartsWith("@$2 ld.global"))));
-}
+TEST(FillMaskedLoads, OneOrTwoStay) { EXPECT_THAT(Filled(2), AllOf(SizeIs(2), Each(StartsWith("@$2 ld.global")))); }
 
 TEST(FillMaskedLoads, EachRegisterOfALoadIsFilled) {
   const std::string pair =
