@@ -27,8 +27,12 @@ int BitsOf(llvm::StringRef constraint) {
 bool LeavesUndefined(const llvm::CallInst& call) {
   auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
   if (!assembly) return false;
+  // Of a load that names other values than constants, these are operands in the registers of its results.
+  const bool is_tied =
+      llvm::any_of(assembly->ParseConstraints(),
+                   [](const llvm::InlineAsm::ConstraintInfo& constraint) { return constraint.hasMatchingInput(); });
   const llvm::StringRef text = assembly->getAsmString();
-  return text.starts_with("@$") && text.substr(text.find(' ') + 1).starts_with("ld.global");
+  return !is_tied && text.starts_with("@$") && text.substr(text.find(' ') + 1).starts_with("ld.global");
 }
 
 void Fill(llvm::CallInst& call) {

@@ -63,6 +63,13 @@ TEST(FillMaskedLoads, EachRegisterOfALoadIsFilled) {
               "mov.b64 $0, 0x0; mov.b64 $1, 0x0; @$3 ld.global.v2.b64 {$0, $1}, [$2]; =&l,=&l,l,b,~{memory}");
 }
 
+TEST(FillMaskedLoads, LoadsThatNameOtherValuesKeepThem) {
+  const std::string tied =
+      "  %v = call i32 asm sideeffect \"@$3 ld.global.b32 $0, [$2];\", \"=r,0,l,b,~{memory}\""
+      "(i32 7, ptr addrspace(1) %p, i1 %c)\n";
+  EXPECT_THAT(Filled(3, tied).back(), StartsWith("@$3 ld.global"));
+}
+
 TEST(FillMaskedLoads, OthersStay) {
   const std::string others =
       "  %a = call i32 asm sideeffect \"mov.b32 $0, 0x1; @$2 ld.global.b32 $0, [$1];\", \"=&r,l,b,~{memory}\""
