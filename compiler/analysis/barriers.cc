@@ -193,4 +193,14 @@ mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncO
   return all;
 }
 
+bool BeginsWithBarrier(mlir::Operation* op) {
+  auto publishes = [](auto atomic) {
+    bool releases = atomic.getSem() == tt::MemSemantic::kRelease || atomic.getSem() == tt::MemSemantic::kAcqRel;
+    return releases && !llvm::isa<mlir::RankedTensorType>(atomic.getPtr().getType());
+  };
+  if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return publishes(rmw);
+  if (auto cas = llvm::dyn_cast<tt::AtomicCASOp>(op)) return publishes(cas);
+  return llvm::isa<tt::AtomicPollOp>(op);
+}
+
 }  // namespace tritond::compiler

@@ -71,6 +71,10 @@ struct MissingBarrier {
 // which come after the function's in the result. What threads of several partitions do is the program's to order.
 mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function);
 
+// Whether lowering `op` begins with a barrier of all threads and all memory. A scalar atomic that publishes is ordered
+// after what every thread of the program wrote, and so is polling.
+bool BeginsWithBarrier(mlir::Operation* op);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_ANALYSIS_BARRIERS_H_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic read-modify-write, compare-and-swap and polling. One thread acts for each element; where others hold copies of
 // the result and it is used, they get it through shared memory.
+#include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/lowering/memory_groups.h"
 #include "compiler/lowering/shared_access.h"
@@ -140,16 +141,6 @@ LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
 }
 
 }  // namespace
-
-bool BeginsWithBarrier(mlir::Operation* op) {
-  auto publishes = [](auto atomic) {
-    bool releases = atomic.getSem() == tt::MemSemantic::kRelease || atomic.getSem() == tt::MemSemantic::kAcqRel;
-    return releases && !llvm::isa<RankedTensorType>(atomic.getPtr().getType());
-  };
-  if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return publishes(rmw);
-  if (auto cas = llvm::dyn_cast<tt::AtomicCASOp>(op)) return publishes(cas);
-  return llvm::isa<tt::AtomicPollOp>(op);
-}
 
 Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const Values& results) {
   Emitter& e = f.e;

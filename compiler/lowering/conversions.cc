@@ -101,6 +101,19 @@ LogicalResult LowerTruncF(FunctionLowering& f, arith::TruncFOp op) {
                         mode == arith::RoundingMode::toward_zero ? tt::RoundingMode::kRtz : tt::RoundingMode::kRtne);
 }
 
+// `x` where it is in the range of f16, else a number that becomes infinite. LLVM takes a number of few significant bits
+// for one that f16 holds, however large it is, and converts it to a wider float at once: 2^29 became no infinity (22).
+// The bound has one bit more than f16.
+Value BoundForF16(Emitter& e, Value x, bool is_signed) {
+  constexpr int64_t kBound = 65520;
+  const unsigned width = x.getType().getIntOrFloatBitWidth();
+  if (width < (is_signed ? 32 : 16)) return x;
+  const Value bound = e.Int(kBound, width);
+  if (!is_signed) return LLVM::UMinOp::create(e.b, e.loc, x, bound);
+  x = LLVM::SMinOp::create(e.b, e.loc, x, bound);
+  return LLVM::SMaxOp::create(e.b, e.loc, x, e.Int(-kBound, width));
+}
+
 // Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart. An i64 is
 // rounded twice, as on the device's own path.
 template <typename Llvm>
@@ -108,7 +121,8 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
-    if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, x[0]));
+    const Value number = to.isF16() ? BoundForF16(e, x[0], std::is_same_v<Llvm, LLVM::SIToFPOp>) : x[0];
+    if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, number));
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
     FloatType through = width > 24 ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());
     Value wide = Llvm::create(e.b, e.loc, through, x[0]);

@@ -25,10 +25,6 @@ mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList mas
 // Null when no thread holds copies.
 mlir::Value FirstCopyOf(FunctionLowering& f, mlir::Value v);
 
-// Whether lowering `op` begins with a barrier of all threads and all memory. A scalar atomic that publishes is ordered
-// after what every thread of the program wrote, and so is polling.
-bool BeginsWithBarrier(mlir::Operation* op);
-
 // Gives every thread the result of `op`'s atomic operations that the acting thread got. Where `acts`, that thread
 // writes it to the scratch of `op`, in a branch of its own. Then all threads read it.
 Values ShareResults(FunctionLowering& f, mlir::Operation* op, mlir::Value acts, const Values& results);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's place in the grid, barriers, assertions and printing.
 #include "compiler/analysis/allocation.h"
+#include "compiler/analysis/barriers.h"
 #include "compiler/lowering/float_format.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/memory_groups.h"

@@ -12,6 +12,7 @@
 // Of the threads that hold an element the first one writes it, which is never in such a warp. So it holds of kernels
 // whose threads do not meet: without shared memory, barriers, calls, and whatever else each thread has to take part in.
 // Runs on cf control flow, when barriers and shared memory are known.
+#include "compiler/analysis/barriers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,7 @@ using mlir::Value;
 // Whether threads run `op` each for itself.
 bool IsApart(Operation& op) {
   if (op.hasTrait<mlir::OpTrait::IsTerminator>()) return true;
-  if (llvm::isa<ttg::WarpIdOp>(op)) return false;
+  if (llvm::isa<ttg::WarpIdOp>(op) || BeginsWithBarrier(&op)) return false;
   return mlir::isMemoryEffectFree(&op) || llvm::isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op);
 }
 

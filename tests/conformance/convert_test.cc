@@ -164,5 +164,40 @@ std::vector<Case> Cases() {
 
 INSTANTIATE_TEST_SUITE_P(All, Convert, testing::ValuesIn(Cases()), NameCase);
 
+// 2^29 has one bit, which f16 holds, and is infinite in f16 all the same.
+TEST(ConvertLarge, NumbersOfFewBitsAreInfiniteInF16) {
+  for (const Machine& machine : Machines({4}))
+    for (const char* op : {"arith.sitofp", "arith.uitofp"}) {
+      const std::string ir = Substitute(R"(module {
+  tt.func public @kernel(%in: !tt.ptr<i32>, %out: !tt.ptr<f32>) {
+    %one = arith.constant dense<1> : tensor<64xi32>
+    %bits = arith.constant dense<29> : tensor<64xi32>
+    %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %ins = tt.splat %in : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+    %from = tt.addptr %ins, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+    %x = tt.load %from : tensor<64x!tt.ptr<i32>>
+    %bit = arith.andi %x, %one : tensor<64xi32>
+    %large = arith.shli %bit, %bits : tensor<64xi32>
+    %h = $OP %large : tensor<64xi32> to tensor<64xf16>
+    %y = arith.extf %h : tensor<64xf16> to tensor<64xf32>
+    %outs = tt.splat %out : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %to = tt.addptr %outs, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    tt.store %to, %y : tensor<64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)",
+                                        {{"OP", op}});
+      Array in("i32", 64), out("f32", 64), expected = out;
+      for (int i = 0; i < 64; ++i) {
+        in.SetInt(i, i * 5);
+        expected.SetFloat(i, i % 2 ? std::numeric_limits<double>::infinity() : 0);
+      }
+      absl::Status status = RunKernel(machine, ir, {}, {in, out});
+      ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+      EXPECT_TRUE(Agree(out, expected)) << NameOf(machine) << " " << op;
+    }
+}
+
 }  // namespace
 }  // namespace tritond::conformance

@@ -108,3 +108,21 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
     tt.return
   }
 }
+
+// -----
+
+// A scalar that is published waits for all threads. One that is not does not.
+// CHECK-LABEL: tt.func public @published
+//   CHECK-NOT:   ttg.warp_id
+// CHECK-LABEL: tt.func public @relaxed
+//       CHECK:   ttg.warp_id
+module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
+  tt.func public @published(%p: !tt.ptr<i32>, %x: i32, %mask: i1) {
+    %old = tt.atomic_rmw add, acq_rel, gpu, %p, %x, %mask : (!tt.ptr<i32>, i32, i1) -> i32
+    tt.return
+  }
+  tt.func public @relaxed(%p: !tt.ptr<i32>, %x: i32, %mask: i1) {
+    %old = tt.atomic_rmw add, relaxed, gpu, %p, %x, %mask : (!tt.ptr<i32>, i32, i1) -> i32
+    tt.return
+  }
+}
