@@ -156,8 +156,9 @@ TEST_F(ClusterTest, WhenTheDaemonThatCompilesDiesAnotherDoesItOnceMore) {
   const absl::Time killed = absl::Now();
   daemons[leader]->Kill();
   const int survivor = (leader + 1) % kDaemons, other = (leader + 2) % kDaemons;
-  // Callers of the dead one ask another.
-  ASSERT_TRUE(Await([&] { return burst.Count(grpc::StatusCode::UNAVAILABLE) > 0; }));
+  // Callers of the dead one ask another, once all of them know.
+  const int lost = kCallers / kDaemons + (leader < kCallers % kDaemons ? 1 : 0);
+  ASSERT_TRUE(Await([&] { return burst.Count(grpc::StatusCode::UNAVAILABLE) == lost; }));
   Burst again;
   for (const auto& call : burst.calls())
     if (call->done.HasBeenNotified()) again.Add(*stubs[survivor], request);
