@@ -59,12 +59,6 @@ bool IsGlobalLoad(const llvm::Instruction& instruction) {
   return AssemblyOf(instruction).contains("ld.global");
 }
 
-bool IsMatrixInstruction(const llvm::Instruction& instruction) {
-  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return AssemblyOf(instruction).contains("mma") ||
-         (intrinsic && intrinsic->getCalledFunction()->getName().contains("mma"));
-}
-
 // Whether `load` depends on what a load of `loop` has read, maybe itself in an earlier iteration; without a loop, on
 // any.
 bool Follows(const llvm::Instruction& load, const llvm::Loop* loop) {
@@ -147,6 +141,12 @@ int StreamWarps(llvm::Function& function) {
 }
 
 }  // namespace
+
+bool IsMatrixInstruction(const llvm::Instruction& instruction) {
+  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return AssemblyOf(instruction).contains("mma") ||
+         (intrinsic && intrinsic->getCalledFunction()->getName().contains("mma"));
+}
 
 void SetBlockTarget(llvm::Function& kernel) {
   int threads = 0, blocks = 0;

@@ -43,6 +43,8 @@ int64_t MaxLiveWords(const llvm::Function& function);
 // block_target.cc. Says how many blocks a multiprocessor should hold, where the assembler would save registers for
 // more. Nothing where the function has no number of threads, or a limit of registers.
 void SetBlockTarget(llvm::Function& kernel);
+// Whether the matrix units execute it.
+bool IsMatrixInstruction(const llvm::Instruction& instruction);
 
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);

@@ -16,10 +16,8 @@
 // their tiles decide what is live.
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 namespace tritond::compiler::nvidia {
@@ -89,20 +87,11 @@ class BlockOrder final {
   std::vector<Instruction*> order_;
 };
 
-bool UsesMatrixUnits(const Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  if (!call) return false;
-  if (auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()))
-    return llvm::StringRef(assembly->getAsmString()).contains("mma");
-  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call);
-  return intrinsic && intrinsic->getCalledFunction()->getName().contains("mma");
-}
-
 }  // namespace
 
 void OrderByUse(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (llvm::any_of(llvm::instructions(function), UsesMatrixUnits)) continue;
+    if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) continue;
     for (BasicBlock& block : function) {
       Instruction* terminator = block.getTerminator();
       for (Instruction* instruction : BlockOrder(block).Find())
