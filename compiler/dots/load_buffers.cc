@@ -87,10 +87,10 @@ LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
 bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
 
 llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
+  if (HasFill(load)) return {{load.getResult(), {}}};
   llvm::SmallVector<BufferRead> reads;
-  bool others = HasFill(load);
+  bool others = load->use_empty();
   for (Operation* user : load->getUsers()) {
-    if (others) break;
     auto trans = llvm::dyn_cast<tt::TransOp>(user);
     if (user->getBlock() == body && IsOperandConversion(user)) {
       reads.push_back({user->getResult(0), {}});
@@ -104,8 +104,8 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
       others = true;
     }
   }
-  if (!others) return reads;
-  return {{load.getResult(), {}}};
+  if (others) reads.push_back({load.getResult(), {}});
+  return reads;
 }
 
 mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {

@@ -17,9 +17,9 @@ struct BufferRead {
 // Whether elements of the load under a false mask must become something else than zero.
 bool HasFill(tt::LoadOp load);
 
-// The values that are read from the buffer of a load of `body`: operands of dots, perhaps transposed, and what the load
-// is converted to. The load's result alone where anything else uses it, or its elements under a mask become something
-// else than zero.
+// The values that are read from the buffer of a load of `body`: operands of dots, perhaps transposed, what the load is
+// converted to, and at last the load's own result where anything else uses it. That result alone where elements under a
+// mask become something else than zero.
 llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body);
 
 // The encoding of a buffer of `type` that is read so.

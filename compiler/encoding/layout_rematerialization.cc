@@ -17,8 +17,9 @@
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
 //
-// There is a next iteration as long as something moves. An iteration finds what earlier ones have made. If values are
-// parts of one value, the last ones move first. The rest of the other parts is then cheap to compute again.
+// There is a next iteration as long as something moves. An iteration finds what earlier ones have made. The halves of a
+// split move together, for what both are made from. If values are parts of one value otherwise, the last ones move
+// first. The rest of the other parts is then cheap to compute again.
 //
 // Copies stand beside their originals, conversions beside the value's definition: what dominated the old conversion
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
@@ -29,6 +30,7 @@
 
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/operand_loads.h"
 #include "compiler/ir/encodings.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -109,11 +111,27 @@ class ConversionMover final {
     search_.push_back({value, encoding});
     if (++visits_ > kMaxVisits || depth > kMaxDepth) return best;
     std::optional<Choice> recompute = Recomputation(value, encoding, dies, depth);
+    if (recompute) recompute->cost = std::max(recompute->cost - SavedByOtherHalf(value, encoding), 0.0);
     if (recompute && recompute->cost < best.cost)
       best = *recompute;
     else if (recompute && recompute->cost == best.cost)
       best.tied_own = recompute->own;
     return choices_[{value, encoding}] = best;
+  }
+
+  // The halves of a tensor are had under an encoding together. So this much less is converted if one is.
+  double SavedByOtherHalf(Value value, Attribute encoding) {
+    auto split = value.getDefiningOp<tt::SplitOp>();
+    if (!split) return 0;
+    double saved = 0;
+    for (Value half : split->getResults()) {
+      const bool is_converted = llvm::any_of(half.getUsers(), [&](Operation* user) {
+        auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(user);
+        return convert && convert.getType().getEncoding() == encoding && !dead_.contains(user);
+      });
+      if (half != value && is_converted) saved += ConversionCost(half, encoding) * Frequency(split->getBlock());
+    }
+    return saved;
   }
 
   // What it costs to have all of `wanted`, for which there are choices. What several of them are made from counts once.
@@ -234,9 +252,11 @@ class ConversionMover final {
   }
 
   double ConversionCost(Value value, Attribute encoding) {
-    // A load in a loop that feeds a dot becomes an asynchronous copy to shared memory, which the dot reads.
-    bool streams = value.getDefiningOp<tt::LoadOp>() && LoopDepth(value.getParentBlock()) > 0 &&
-                   llvm::isa<ttg::DotOperandEncodingAttr>(encoding);
+    // A load in a loop that feeds a dot becomes an asynchronous copy to shared memory, which the dot or its threads
+    // read.
+    auto load = value.getDefiningOp<tt::LoadOp>();
+    bool streams = load && LoopDepth(value.getParentBlock()) > 0 &&
+                   (llvm::isa<ttg::DotOperandEncodingAttr>(encoding) || OperandBytes(load) > 0);
     return streams ? costs_.Read(TensorType(value), encoding) : costs_.Conversion(TensorType(value), encoding);
   }
 

@@ -14,13 +14,13 @@ using mlir::Value;
 
 bool IsLoad(Operation* op) { return llvm::isa<tt::LoadOp, tt::DescriptorLoadOp>(op); }
 
-// Whether each element of the result is made of the elements at one place of the operands.
-bool IsElementwise(Operation* op) {
-  return llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(op) ||
+// Whether each element of a result is made of one element of each operand.
+bool KeepsElements(Operation* op) {
+  return llvm::isa<tt::TransOp, tt::ReshapeOp, tt::SplitOp, tt::JoinOp, ttg::ConvertLayoutOp>(op) ||
          (op->hasTrait<mlir::OpTrait::Elementwise>() && mlir::isPure(op));
 }
 
-// The elementwise operations between `value` and dots; nullopt where something else needs it.
+// The operations on elements between `value` and dots; nullopt where something else needs it.
 std::optional<llvm::SetVector<Operation*>> WayToDots(Value value) {
   llvm::SetVector<Operation*> way;
   llvm::SmallVector<Value> pending{value};
@@ -30,7 +30,7 @@ std::optional<llvm::SetVector<Operation*>> WayToDots(Value value) {
       Operation* user = use.getOwner();
       if (auto dot = llvm::dyn_cast<tt::DotOpInterface>(user); dot && llvm::is_contained(dot.Inputs(), &use)) {
         arrives = true;
-      } else if (IsElementwise(user)) {
+      } else if (KeepsElements(user)) {
         if (way.insert(user)) llvm::append_range(pending, user->getResults());
       } else {
         return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<llvm::SetVector<Operation*>> WayToDots(Value value) {
   return way;
 }
 
-// The loads that give operands of `way`, by elementwise operations.
+// The loads that give operands of `way`, by operations on elements.
 llvm::SetVector<Operation*> LoadsInto(const llvm::SetVector<Operation*>& way) {
   llvm::SetVector<Operation*> reached(way.begin(), way.end()), loads;
   for (size_t next = 0; next < reached.size(); ++next)
@@ -49,7 +49,7 @@ llvm::SetVector<Operation*> LoadsInto(const llvm::SetVector<Operation*>& way) {
       if (!made || !llvm::isa<RankedTensorType>(operand.getType())) continue;
       if (IsLoad(made))
         loads.insert(made);
-      else if (IsElementwise(made))
+      else if (KeepsElements(made))
         reached.insert(made);
     }
   return loads;

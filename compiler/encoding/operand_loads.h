@@ -6,8 +6,8 @@
 
 namespace tritond::compiler {
 
-// For a load whose result goes to operands of dots alone, as it is or after elementwise operations: the bytes of the
-// largest element among the loads that meet in these operations. 0 for all other loads, and where one of those that
+// For a load whose result goes to operands of dots alone, as it is or after operations on its elements: the bytes of
+// the largest element among the loads that meet in these operations. 0 for all other loads, and where one of those that
 // meet also goes elsewhere. Such tensors have no encoding in common with what the dots give.
 int OperandBytes(mlir::Operation* load);
 

@@ -3,6 +3,7 @@
 //
 // f16, bf16, f32 and f64 convert by LLVM's operations. The 8-bit formats are integers to LLVM: the target's
 // instructions convert them where there are any (float_format.h otherwise).
+#include "compiler/analysis/integer_bits.h"
 #include "compiler/lowering/elementwise.h"
 #include "compiler/lowering/float_format.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -114,14 +115,20 @@ Value BoundForF16(Emitter& e, Value x, bool is_signed) {
   return LLVM::SMaxOp::create(e.b, e.loc, x, e.Int(-kBound, width));
 }
 
+// Integers of so many bits may be beyond the range of f16.
+constexpr int kF16Bits = 16;
+
 // Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart. An i64 is
 // rounded twice, as on the device's own path.
 template <typename Llvm>
 LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
+  constexpr bool kSigned = std::is_same_v<Llvm, LLVM::SIToFPOp>;
+  // A difference that is negative is a large number without a sign.
+  const bool may_exceed = to.isF16() && (!kSigned || MagnitudeBits(op->getOperand(0)) >= kF16Bits);
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
-    const Value number = to.isF16() ? BoundForF16(e, x[0], std::is_same_v<Llvm, LLVM::SIToFPOp>) : x[0];
+    const Value number = may_exceed ? BoundForF16(e, x[0], kSigned) : x[0];
     if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, number));
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
     FloatType through = width > 24 ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());

@@ -19,8 +19,9 @@
 // - Addresses that come from loaded numbers, as those of pages do, have the order that they have where no mask leaves
 //   numbers out.
 // - A store of that kind whose addresses the program computes, from ranges alone, may still have near addresses: every
-//   third element. Each instruction writes to the sectors between its first and last address, and no cache gathers
-//   writes of several. So a thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
+//   third element. Those from a scan grow slowly, whatever is scanned: the places of elements that are kept. Each
+//   instruction writes to the sectors between its first and last address, and no cache gathers writes of several. So a
+//   thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
@@ -35,7 +36,9 @@
 //   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
 //   as before.
 // - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
-//   for the same reason.
+//   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
+// - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes
+// (encoding/access_width.h).
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -44,6 +47,8 @@
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
+#include "compiler/analysis/computed_values.h"
+#include "compiler/encoding/access_width.h"
 #include "compiler/encoding/operand_loads.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
@@ -69,36 +74,17 @@ using Order = llvm::SmallVector<unsigned, 4>;
 
 struct Access {
   Operation* op = nullptr;
+  Value pointer;          // or descriptor
   RankedTensorType type;  // of the pointers, or of a descriptor's block
   int element_bytes = 1;
   Order order{};
-  int width = 1;            // elements of one thread that the access alone would take
-  bool prefers = false;     // an order of its own: neighbours in memory along order[0]
-  bool bounds = false;      // a width above its own hurts
-  int operand_bytes = 0;    // OperandBytes
-  bool is_strided = false;  // a store to computed addresses that are no neighbours
+  int width = 1;                              // elements of one thread that the access alone would take
+  bool prefers = false;                       // an order of its own: neighbours in memory along order[0]
+  bool bounds = false;                        // a width above its own hurts
+  int operand_bytes = 0;                      // OperandBytes
+  bool is_strided = false;                    // a store to computed addresses that are no neighbours
+  llvm::SmallVector<int64_t, 4> constancy{};  // by dimension: neighbours of one address
 };
-
-// Whether `address` is computed from ranges and scalars, by way of no values in memory.
-bool IsComputed(Value address) {
-  llvm::SmallVector<Value> pending{address};
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (!llvm::isa<RankedTensorType>(value.getType()) || !seen.insert(value).second) continue;
-    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
-      auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
-      if (!loop) return false;
-      pending.push_back(loop.getTiedLoopInit(argument)->get());
-      pending.push_back(loop.getTiedLoopYieldedValue(argument)->get());
-      continue;
-    }
-    Operation* op = value.getDefiningOp();
-    if (!mlir::isPure(op) || op->getNumRegions() != 0) return false;
-    llvm::append_range(pending, op->getOperands());
-  }
-  return true;
-}
 
 int BytesOf(mlir::Type element) {
   if (llvm::isa<tt::PtrType>(element)) return 8;
@@ -153,8 +139,9 @@ class AccessReader final {
                                  llvm::function_ref<int(unsigned)> mask_width) const {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     if (!type || type.getRank() == 0) return std::nullopt;
-    Access access{op, type, BytesOf(llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType())};
+    Access access{op, ptr, type, BytesOf(llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType())};
     AxisInfo info = inside_.Get(ptr);
+    for (const AxisDim& dim : info.dims) access.constancy.push_back(dim.constancy);
     access.order = RowMajor(type.getRank());
     std::stable_sort(access.order.begin(), access.order.end(),
                      [&](unsigned a, unsigned b) { return info.dims[a].contiguity > info.dims[b].contiguity; });
@@ -188,7 +175,7 @@ class AccessReader final {
 
   std::optional<Access> Block(tt::DescriptorLoadOp load) const {
     auto type = llvm::cast<RankedTensorType>(load.getType());
-    Access access{load, type, BytesOf(type.getElementType()), RowMajor(type.getRank())};
+    Access access{load, load->getOperand(0), type, BytesOf(type.getElementType()), RowMajor(type.getRank())};
     access.width = std::max(1, kMaxAccessBytes / access.element_bytes);
     access.prefers = true;
     return access;
@@ -203,8 +190,11 @@ class AccessReader final {
 struct Width {
   int wanted = 1;
   int bound = kMaxThreadBytes;
+  llvm::SmallVector<WideAccess> accesses;
 
   void Join(const Access& access) {
+    const int64_t repeated = access.constancy.empty() ? 1 : access.constancy[access.order[0]];
+    accesses.push_back({access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated)});
     wanted = std::max(wanted, access.width);
     if (access.bounds) bound = std::min(bound, access.width);
     if (access.prefers) bound = std::min(bound, std::max(1, kMaxThreadBytes / access.element_bytes));
@@ -291,43 +281,55 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
  private:
+  // By shape, the axes along which tensors are scanned and reduced.
+  struct Axes {
+    std::map<Shape, unsigned> scanned;
+    std::map<Shape, std::set<unsigned>> reduced;
+
+    explicit Axes(tt::FuncOp func) {
+      auto shape = [](Value source) { return llvm::cast<RankedTensorType>(source.getType()).getShape().vec(); };
+      func.walk([&](tt::ScanOp scan) { scanned.try_emplace(shape(scan.getSrcs()[0]), scan.getAxis()); });
+      func.walk([&](tt::ReduceOp reduce) { reduced[shape(reduce.getSrcs()[0])].insert(reduce.getAxis()); });
+    }
+
+    // `order`, from its dimension number `from` on with the reduced ones last.
+    void PutReducedLast(const Shape& shape, Order& order, int from) const {
+      auto found = reduced.find(shape);
+      if (found == reduced.end()) return;
+      std::stable_partition(order.begin() + from, order.end(),
+                            [&](unsigned dim) { return found->second.count(dim) == 0; });
+    }
+  };
+
   void Coalesce(tt::FuncOp func, const AccessReader& reader) {
     Scopes scopes;
-    std::vector<Access> accesses = Collect(func, reader, scopes);
+    const Axes axes(func);
+    std::vector<Access> accesses = Collect(func, reader, axes, scopes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
-    std::map<Shape, unsigned> scanned;
-    func.walk([&](tt::ScanOp scan) {
-      auto type = llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType());
-      scanned.try_emplace(type.getShape().vec(), scan.getAxis());
-    });
-    std::map<Shape, std::set<unsigned>> reduced;
-    func.walk([&](tt::ReduceOp reduce) {
-      auto type = llvm::cast<RankedTensorType>(reduce.getSrcs()[0].getType());
-      reduced[type.getShape().vec()].insert(reduce.getAxis());
-    });
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
     for (const Access& access : accesses) {
       const Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
-      if (!access.is_strided)
-        size_per_thread[fast] = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
-      if (auto scan = scanned.find(ShapeOf(access)); scan != scanned.end() && scan->second != fast)
+      if (!access.is_strided) {
+        const auto most = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
+        // What goes to dots is copied past the cache.
+        size_per_thread[fast] = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
+      }
+      if (auto scan = axes.scanned.find(ShapeOf(access)); scan != axes.scanned.end() && scan->second != fast)
         size_per_thread[scan->second] =
             std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(scan->second));
       Order order = access.order;
-      if (auto found = reduced.find(ShapeOf(access)); found != reduced.end())
-        std::stable_partition(order.begin() + 1, order.end(),
-                              [&](unsigned dim) { return found->second.count(dim) == 0; });
+      axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
       Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
                                                            order, num_warps, lanes));
     }
   }
 
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
-  static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, Scopes& scopes) {
+  static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, const Axes& axes, Scopes& scopes) {
     std::vector<Access> accesses;
     std::map<Scope, Order> preferred;
     func.walk([&](Operation* op) {
@@ -338,11 +340,13 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       accesses.push_back(std::move(*access));
     });
     for (Access& access : accesses) {
-      auto order = preferred.find(scopes.Of(access.op, ShapeOf(access)));
-      if (!access.prefers && order != preferred.end() && order->second != access.order) {
-        access.order = order->second;
-        access.width = 1;
-      }
+      if (access.prefers) continue;
+      auto found = preferred.find(scopes.Of(access.op, ShapeOf(access)));
+      Order order = found != preferred.end() ? found->second : access.order;
+      if (found == preferred.end()) axes.PutReducedLast(ShapeOf(access), order, /*from=*/0);
+      if (order == access.order) continue;
+      access.order = order;
+      access.width = 1;
     }
     return accesses;
   }

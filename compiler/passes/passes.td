@@ -74,7 +74,9 @@ def ConvertToTtgPass : Pass<"convert-tt-to-ttg", "::mlir::ModuleOp"> {
 }
 def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
   let summary = "gives memory operations encodings whose neighbouring threads access neighbouring addresses";
-  let options = [Option<"max_add_bytes", "max-add-bytes", "int", "4", "that one atomic addition of floats may change">];
+  let options = [
+    Option<"max_add_bytes", "max-add-bytes", "int", "4", "that one atomic addition of floats may change">,
+    Option<"cache_ratio", "cache-ratio", "double", "0", "bytes that the first cache moves while memory moves one; 0: not known">];
 }
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";

@@ -21,6 +21,9 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.num_ctas = options.num_ctas;
   choices.max_shared_bytes = info.max_shared_bytes;
   choices.max_add_bytes = info.max_add_bytes;
+  if (info.rates.memory_bytes > 0)
+    choices.cache_ratio = info.rates.shared_bytes * info.rates.clock * static_cast<double>(info.multiprocessors) /
+                          info.rates.memory_bytes;
   choices.matrix_operands = MatrixOperandsOf(info);
   for (const MatrixShape& shape : info.matrix_instructions) {
     if (shape.scale_group == 0) continue;

@@ -38,4 +38,31 @@ tt.func @scatter(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %i: !tt.ptr<i32>
   tt.store %to, %v : tensor<256x!tt.ptr<f16>, #b>
   tt.return
 }
+
+// Places of elements that are kept: neighbours go near each other, whatever is scanned.
+// CHECK-LABEL: @compaction
+// CHECK: tt.load {{.*}} : tensor<256x!tt.ptr<f16>, #[[PAIRS]]>
+// CHECK: tt.store {{.*}} : tensor<256x!tt.ptr<f16>, #[[ONE]]>
+tt.func @compaction(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %start: !tt.ptr<i32>) {
+  %r = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #b>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>, #b>
+  %from = tt.addptr %ps, %r : tensor<256x!tt.ptr<f16>, #b>, tensor<256xi32, #b>
+  %v = tt.load %from : tensor<256x!tt.ptr<f16>, #b>
+  %zero = arith.constant dense<0.0> : tensor<256xf16, #b>
+  %is_kept = arith.cmpf ogt, %v, %zero : tensor<256xf16, #b>
+  %kept = arith.extui %is_kept : tensor<256xi1, #b> to tensor<256xi32, #b>
+  %sums = "tt.scan"(%kept) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%x: i32, %y: i32):
+    %z = arith.addi %x, %y : i32
+    tt.scan.return %z : i32
+  }) : (tensor<256xi32, #b>) -> tensor<256xi32, #b>
+  %rank = arith.subi %sums, %kept : tensor<256xi32, #b>
+  %first = tt.load %start : !tt.ptr<i32>
+  %firsts = tt.splat %first : i32 -> tensor<256xi32, #b>
+  %place = arith.addi %firsts, %rank : tensor<256xi32, #b>
+  %qs = tt.splat %q : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>, #b>
+  %to = tt.addptr %qs, %place : tensor<256x!tt.ptr<f16>, #b>, tensor<256xi32, #b>
+  tt.store %to, %v, %is_kept : tensor<256x!tt.ptr<f16>, #b>
+  tt.return
+}
 }

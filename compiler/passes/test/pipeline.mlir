@@ -402,3 +402,35 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<32xi8, #ttg.slice<{dim = 1, parent = #to}>>
   }
 }
+
+// -----
+
+// A tile that a dot reads and the program also adds up: the dot still reads the buffer.
+// CHECK-LABEL: @operand_and_tile
+//       CHECK:   scf.for
+//       CHECK:     ttg.local_load %{{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0
+//       CHECK:     ttg.local_load %{{.*}} -> tensor<64x64xf16, #blocked>
+//   CHECK-NOT:     ttg.convert_layout
+//       CHECK:     scf.yield
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @operand_and_tile(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %y: tensor<64x64xf16, #b>, %n: i32) -> (tensor<64x64xf16, #blocked>, tensor<64x64xf32, #mma>) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %none = arith.constant dense<0.0> : tensor<64x64xf16, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %sum = %none, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf16, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %d = tt.dot %xa, %y, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %s = arith.addf %sum, %x : tensor<64x64xf16, #blocked>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %s, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf16, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1, %r#2 : tensor<64x64xf16, #blocked>, tensor<64x64xf32, #mma>
+  }
+}

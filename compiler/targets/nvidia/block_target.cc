@@ -5,7 +5,7 @@
 // wait in turn, and wrong in two cases:
 //
 // - Blocks of one warp. A multiprocessor holds 64 warps, but no more than 32 blocks, so half of the places are empty
-//   however few registers a thread takes. It may take all.
+//   however few registers a thread takes. It may take all. Whether that is of use shows in the code.
 // - Loops that load and do little else, and kernels without loops that load 64 bytes a thread. In each iteration a warp
 // waits for what it has loaded. More loads in flight
 //   help each warp, more warps help as a whole: 32 warps with 64 registers load as much at once as 64 warps with 32,
@@ -117,6 +117,17 @@ bool MultipliesInLoops(llvm::Function& function) {
   });
 }
 
+// Bytes that a thread could load at once, by loops in which no load waits for another one, on average.
+int64_t LoadsAtOnce(llvm::Function& function) {
+  int64_t bytes = 0, count = 0;
+  for (const auto& [loop, found] : LoadsOf(function)) {
+    if (!loop || found.follows || found.bytes == 0) continue;
+    bytes += found.bytes;
+    ++count;
+  }
+  return count > 0 ? bytes / count : 0;
+}
+
 // Warps that a multiprocessor should hold of a kernel that waits for its loads; 0: it is none.
 int StreamWarps(llvm::Function& function) {
   if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) return 0;
@@ -158,11 +169,12 @@ void SetBlockTarget(llvm::Function& kernel) {
   else if (num_warps <= kMostStreamBlockWarps)
     blocks = StreamWarps(kernel) / num_warps;
   if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
-  if (!kernel.hasFnAttribute(kSharedBytesAttr) || num_warps == 1) return;
-  if (MultipliesInLoops(kernel))
+  if (!kernel.hasFnAttribute(kSharedBytesAttr)) return;
+  if (num_warps > 1 && MultipliesInLoops(kernel))
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
   else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction))
     kernel.addFnAttr(kMoreBlocksAttr, kAllWarps);
+  if (const int64_t bytes = LoadsAtOnce(kernel); bytes > 0) kernel.addFnAttr(kLoadsAtOnceAttr, absl::StrCat(bytes));
 }
 
 }  // namespace tritond::compiler::nvidia

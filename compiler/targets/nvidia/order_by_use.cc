@@ -12,9 +12,17 @@
 //
 // An instruction without effects moves to the first one in its block that needs it, if one alone needs it, or if all
 // its operands move or come from elsewhere, as those of indices do. All others keep their order: several instructions
-// need them, as in a sort, and none of these is more urgent. Functions that use the matrix units stay as they are, for
-// their tiles decide what is live.
+// need them, as in a sort, and none of these is more urgent. What other blocks or the next iteration need comes last,
+// in the old order.
+//
+// A second order goes further. It computes that result by result, too: in a sum of what a thread has, each element is
+// worked on until it has been added. What several instructions need also moves, if its operands are live until there
+// anyway. The second order is taken where less is live at once in it. Where several sums share factors, it is the first
+// one that keeps these for a short time.
+//
+// Functions that use the matrix units stay as they are, for their tiles decide what is live.
 #include "compiler/targets/nvidia/codegen.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -42,16 +50,22 @@ class BlockOrder final {
  public:
   explicit BlockOrder(BasicBlock& block) : block_(block) {}
 
-  std::vector<Instruction*> Find() {
+  std::vector<Instruction*> Find(bool second) {
     std::vector<Instruction*> all;
     for (Instruction& instruction : block_) {
       if (llvm::isa<llvm::PHINode>(instruction)) continue;
+      position_[&instruction] = all.size();
       all.push_back(&instruction);
-      if (IsPure(instruction) && (instruction.hasOneUse() || AllMove(instruction))) moving_.insert(&instruction);
     }
     for (Instruction* instruction : all)
-      if (!moving_.contains(instruction) && !instruction->isTerminator()) Place(instruction);
-    // What other blocks need, as it was, and the terminator.
+      if (IsPure(*instruction) &&
+          (instruction->hasOneUse() || AllMove(*instruction) || (second && OperandsOutlive(*instruction))))
+        moving_.insert(instruction);
+    for (Instruction* instruction : all)
+      if ((!moving_.contains(instruction) || (second && IsNeededElsewhere(*instruction))) &&
+          !instruction->isTerminator())
+        Place(instruction);
+    // What is left, as it was, and the terminator.
     for (Instruction* instruction : all) Place(instruction);
     return std::move(order_);
   }
@@ -62,6 +76,29 @@ class BlockOrder final {
       const Instruction* made = MadeIn(block_, operand);
       return !made || moving_.contains(made);
     });
+  }
+
+  // In other blocks, or in the next iteration of a loop.
+  bool IsNeededElsewhere(Instruction& instruction) {
+    return llvm::any_of(instruction.users(), [&](llvm::User* user) { return PositionOf(user) == position_.size(); });
+  }
+
+  // Whether something after the first use of the instruction needs each of its operands, too.
+  bool OperandsOutlive(Instruction& instruction) {
+    size_t first = position_.size();
+    for (llvm::User* user : instruction.users()) first = std::min(first, PositionOf(user));
+    if (first == position_.size()) return false;
+    return llvm::all_of(instruction.operands(), [&](llvm::Value* operand) {
+      auto* made = llvm::dyn_cast<Instruction>(operand);
+      return !made || made->getParent() != &block_ ||
+             llvm::any_of(operand->users(), [&](llvm::User* user) { return PositionOf(user) > first; });
+    });
+  }
+
+  // In the block; after all where it is in another one, or in the next iteration.
+  size_t PositionOf(llvm::User* user) {
+    auto found = position_.find(llvm::cast<Instruction>(user));
+    return found == position_.end() ? position_.size() : found->second;
   }
 
   // After the operands that it has in this block.
@@ -83,20 +120,34 @@ class BlockOrder final {
   }
 
   BasicBlock& block_;
+  llvm::DenseMap<const Instruction*, size_t> position_;
   llvm::DenseSet<const Instruction*> moving_, placed_;
   std::vector<Instruction*> order_;
 };
+
+// Each element has the instructions of a block, its phis left out, with the terminator.
+void Apply(const std::vector<std::vector<Instruction*>>& orders) {
+  for (const std::vector<Instruction*>& order : orders) {
+    Instruction* terminator = order.front()->getParent()->getTerminator();
+    for (Instruction* instruction : order)
+      if (instruction != terminator) instruction->moveBefore(terminator->getIterator());
+  }
+}
 
 }  // namespace
 
 void OrderByUse(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) continue;
+    if (function.isDeclaration() || llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) continue;
+    std::vector<std::vector<Instruction*>> first, second;
     for (BasicBlock& block : function) {
-      Instruction* terminator = block.getTerminator();
-      for (Instruction* instruction : BlockOrder(block).Find())
-        if (instruction != terminator) instruction->moveBefore(terminator->getIterator());
+      first.push_back(BlockOrder(block).Find(/*second=*/false));
+      second.push_back(BlockOrder(block).Find(/*second=*/true));
     }
+    Apply(first);
+    const int64_t words = MaxLiveWords(function);
+    Apply(second);
+    if (MaxLiveWords(function) >= words) Apply(first);
   }
 }
 

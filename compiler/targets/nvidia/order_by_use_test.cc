@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The named instructions of @f's first block in their new order.
-std::vector<std::string> Ordered(const std::string& body) {
+// The named instructions of a block of @f, of the first one without a name, in their new order; without phis.
+std::vector<std::string> Ordered(const std::string& body, llvm::StringRef block = "") {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
@@ -23,8 +23,12 @@ std::vector<std::string> Ordered(const std::string& body) {
   OrderByUse(*module);
   if (llvm::verifyModule(*module)) return {"broken"};
   std::vector<std::string> names;
-  for (llvm::Instruction& instruction : module->getFunction("f")->front())
-    if (instruction.hasName()) names.push_back(instruction.getName().str());
+  llvm::Function& function = *module->getFunction("f");
+  for (llvm::BasicBlock& each : function) {
+    if (block.empty() ? &each != &function.front() : each.getName() != block) continue;
+    for (llvm::Instruction& instruction : each)
+      if (instruction.hasName() && !llvm::isa<llvm::PHINode>(instruction)) names.push_back(instruction.getName().str());
+  }
   return names;
 }
 
@@ -77,6 +81,47 @@ TEST(OrderByUse, WhatOtherBlocksNeedIsComputed) {
                       "then:\n  store float %b, ptr addrspace(1) %p\n  ret void\n"
                       "else:\n  store float %a, ptr addrspace(1) %p\n  ret void\n"),
               ElementsAre("a", "b", "c"));
+}
+
+std::string Loop(const std::string& phis, const std::string& body) {
+  return absl::StrCat("  br label %loop\nloop:\n", phis, body,
+                      "  %more = fcmp olt float %x, 1.0\n  br i1 %more, label %loop, label %end\nend:\n  ret void\n");
+}
+
+// The greater one of two is needed twice. Each element is added before the next one is looked at.
+TEST(OrderByUse, ASumIsMadeElementByElement) {
+  const std::string phi = "  %sum = phi float [0.0, %0], [%s1, %loop]\n";
+  const std::string body =
+      "  %a0 = load volatile float, ptr addrspace(1) %p\n"
+      "  %a1 = load volatile float, ptr addrspace(1) %p\n"
+      "  %m0 = fmul float %a0, %x\n"
+      "  %m1 = fmul float %a1, %x\n"
+      "  %n0 = fmul float %m0, %m0\n"
+      "  %n1 = fmul float %m1, %m1\n"
+      "  %d0 = fsub float %a0, %n0\n"
+      "  %d1 = fsub float %a1, %n1\n"
+      "  %s0 = fadd float %sum, %d0\n"
+      "  %s1 = fadd float %s0, %d1\n";
+  EXPECT_THAT(Ordered(Loop(phi, body), "loop"),
+              ElementsAre("a0", "a1", "m0", "n0", "d0", "s0", "m1", "n1", "d1", "s1", "more"));
+}
+
+// Two sums take the same factors. Sum by sum, all factors would have to wait for the second one.
+TEST(OrderByUse, SumsThatShareFactorsGoOnTogether) {
+  std::string phis = "  %s = phi float [0.0, %0], [%s3, %loop]\n  %t = phi float [0.0, %0], [%t3, %loop]\n", body;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&body, "  %a", i, " = load volatile half, ptr addrspace(1) %p\n");
+  for (int i = 0; i < 4; ++i) {
+    const std::string s = i == 0 ? "%s" : absl::StrCat("%s", i - 1), t = i == 0 ? "%t" : absl::StrCat("%t", i - 1);
+    absl::StrAppend(&body, "  %w", i, " = fpext half %a", i, " to double\n  %v", i, " = fptrunc double %w", i,
+                    " to float\n");
+    absl::StrAppend(&body, "  %s", i, " = fadd float ", s, ", %v", i, "\n  %t", i, " = fmul float ", t, ", %v", i,
+                    "\n");
+  }
+  std::vector<std::string> order = Ordered(Loop(phis, body), "loop");
+  ASSERT_EQ(order.size(), 21);
+  EXPECT_THAT(std::vector<std::string>(order.begin() + 4, order.begin() + 12),
+              ElementsAre("w0", "v0", "s0", "t0", "w1", "v1", "s1", "t1"));
 }
 
 TEST(OrderByUse, FunctionsOfTheMatrixUnitsStay) {

@@ -19,11 +19,18 @@
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
-// One block more is tried where an eighth of the registers stands in its way: 140 of a thread become 128, and four
-// blocks of four warps fit instead of three. It is not worth a value that is stored.
+// More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
+// it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
+// thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
 // as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
 // does not grow at all.
+//
+// Blocks of one warp may have all registers; they keep those that the assembler takes by itself where more do not make
+// them load more at once.
+//
+// A block less is tried where the text says that a thread could load more at once than it does. It is taken where all
+// blocks together then have more on its way.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -32,9 +39,8 @@
 //
 //   .reqntid 256
 //   // all warps: 64 bytes of shared memory                       ->   .minnctapersm 8
+//   // loads 64 bytes at once
 #include "compiler/targets/nvidia/second_assembly.h"
-
-#include <cstring>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -42,14 +48,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "compiler/lowering/lower_to_llvm.h"
-#include "compiler/targets/elf_image.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/cubin_code.h"
 #include "compiler/targets/residency.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
 
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
+constexpr absl::string_view kLoadsBegin = "// loads ", kLoadsEnd = " bytes at once\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
 constexpr absl::string_view kLeastBlocks = ".minnctapersm ";
 // What says how many registers a thread may have.
@@ -68,15 +75,20 @@ constexpr int64_t kStoredBytes = 8;
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
 
-// WARPGROUP.ARRIVE and WARPGROUP.DEPBAR, in the low bits of an instruction's first word, as nvdisasm prints them.
-constexpr uint64_t kOpcodeBits = 0xfff, kWarpGroupOpcode = 0x9c5;
-constexpr size_t kInstructionBytes = 16;
-
 struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
   bool all_warps = false;
   int64_t shared_bytes = 0;
+  int64_t loads = 0;  // bytes of a thread, that it could load at once; 0: not known
 };
+
+// The number between `begin`, with which `text` starts, and `end`; 0 if it does not.
+int64_t NumberBetween(absl::string_view begin, absl::string_view end, absl::string_view text) {
+  int64_t number = 0;
+  if (!absl::ConsumePrefix(&text, begin)) return 0;
+  const size_t at = text.find(end);
+  return at != absl::string_view::npos && absl::SimpleAtoi(text.substr(0, at), &number) ? number : 0;
+}
 
 std::string NoteText(absl::string_view what) { return absl::StrCat(kNoteBegin, what, ": "); }
 
@@ -87,32 +99,13 @@ std::optional<Note> FindNote(absl::string_view ptx) {
     if (at == absl::string_view::npos) continue;
     const size_t number = at + text.size(), end = ptx.find(kNoteEnd, number);
     int64_t bytes = 0;
-    if (end != absl::string_view::npos && absl::SimpleAtoi(ptx.substr(number, end - number), &bytes))
-      return Note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
+    if (end == absl::string_view::npos || !absl::SimpleAtoi(ptx.substr(number, end - number), &bytes)) continue;
+    Note note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
+    note.loads = NumberBetween(kLoadsBegin, kLoadsEnd, ptx.substr(note.end));
+    if (note.loads > 0) note.end = ptx.find('\n', note.end) + 1;
+    return note;
   }
   return std::nullopt;
-}
-
-struct Code {
-  size_t bytes = 0;
-  size_t waits = 0;  // for wgmma
-};
-
-// Of the kernel; nothing where the bytes are no such file.
-Code CodeOf(absl::string_view cubin, const std::string& kernel) {
-  Code code;
-  const absl::StatusOr<ElfImage> image = ElfImage::Parse(cubin);
-  if (!image.ok()) return code;
-  for (const ElfImage::Section& section : image->sections()) {
-    if (section.name != absl::StrCat(".text.", kernel)) continue;
-    code.bytes = section.bytes.size();
-    for (size_t at = 0; at + kInstructionBytes <= code.bytes; at += kInstructionBytes) {
-      uint64_t word;
-      memcpy(&word, section.bytes.data() + at, sizeof(word));
-      code.waits += (word & kOpcodeBits) == kWarpGroupOpcode;
-    }
-  }
-  return code;
 }
 
 int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps, const TargetInfo& info) {
@@ -126,7 +119,8 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   const int64_t now = Blocks(taken, note, num_warps, info);
   if (now == 0) return 0;
   if (!note.all_warps && now == 1) return 2;
-  const int64_t all = info.multiprocessor.warps / num_warps, registers = taken.registers.value_or(kMostRegisters);
+  const int64_t all = std::min(info.multiprocessor.warps / num_warps, info.multiprocessor.blocks);
+  const int64_t registers = taken.registers.value_or(kMostRegisters);
   auto is_near = [&](int64_t blocks, int64_t share) {
     const int64_t left = info.registers / (blocks * num_warps * kLanes);
     return now < blocks && blocks <= all && registers <= left + left / share;
@@ -170,6 +164,25 @@ std::string WithFewerBlocks(std::string once, const std::string& kernel, const N
   return better ? *std::move(again) : once;
 }
 
+// For blocks of one warp: the binary with the registers that the assembler takes by itself, where all blocks together
+// then load as much at once, or more of them fit and no loop loads.
+std::string WithOwnRegisters(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
+                             const std::string& ptx, const AssembleOptions& options, int num_warps,
+                             const TargetInfo& info) {
+  if (num_warps > 1 || !absl::StartsWith(absl::string_view(ptx).substr(note.end), kLeastBlocks)) return once;
+  std::string text = ptx;
+  text.erase(note.end, text.find('\n', note.end) + 1 - note.end);
+  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+  if (!again.ok()) return once;
+  const BinaryResources taken = ResourcesOfCubin(once, kernel), now = ResourcesOfCubin(*again, kernel);
+  const int64_t asked = Blocks(taken, note, num_warps, info), own = Blocks(now, note, num_warps, info);
+  const CubinCode before = CodeOfCubin(once, kernel, info.arch.get<int>());
+  const CubinCode after = CodeOfCubin(*again, kernel, info.arch.get<int>());
+  const bool loads_less = after.AtOnce() * static_cast<double>(own) < before.AtOnce() * static_cast<double>(asked);
+  const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
+  return own > asked && !loads_less && !stores && after.bytes <= before.bytes ? *std::move(again) : once;
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little.
 std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
                            const std::string& ptx, const AssembleOptions& options, int num_warps,
@@ -188,10 +201,35 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
   if (!twice && stores) return once;
-  const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch), after = CodeOfCubin(*again, kernel, arch);
+  const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
+  if (note.all_warps && after.AtOnce() * static_cast<double>(blocks) < before.AtOnce() * now_blocks) return once;
   const size_t more = streams ? 0 : before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
   const bool cheap = after.bytes <= before.bytes + more && after.waits <= before.waits;
   return cheap ? *std::move(again) : once;
+}
+
+// The binary for a block less on a multiprocessor, where more is loaded at once then.
+std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
+                          const std::string& ptx, const AssembleOptions& options, int num_warps,
+                          const TargetInfo& info) {
+  const BinaryResources taken = ResourcesOfCubin(once, kernel);
+  const int arch = info.arch.get<int>();
+  const double at_once = CodeOfCubin(once, kernel, arch).AtOnce();
+  const int64_t blocks = Blocks(taken, note, num_warps, info);
+  const absl::string_view rest = absl::string_view(ptx).substr(note.end);
+  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || blocks < 2 ||
+      absl::StartsWith(rest, kLeastBlocks))
+    return once;
+  const std::string text =
+      absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, blocks - 1, "\n", rest);
+  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+  if (!again.ok()) return once;
+  const BinaryResources now = ResourcesOfCubin(*again, kernel);
+  const auto fewer = static_cast<double>(Blocks(now, note, num_warps, info));
+  const bool more = CodeOfCubin(*again, kernel, arch).AtOnce() * fewer > at_once * static_cast<double>(blocks);
+  return more && now.local_bytes.value_or(0) <= taken.local_bytes.value_or(0) ? *std::move(again) : once;
 }
 
 }  // namespace
@@ -208,7 +246,10 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
   const std::string bytes = kernel->getFnAttribute(kSharedBytesAttr).getValueAsString().str();
   const size_t end = ptx.find('\n', threads + 1);
   const llvm::StringRef what = kernel->getFnAttribute(kMoreBlocksAttr).getValueAsString();
-  ptx.replace(end, 1, absl::StrCat(NoteText({what.data(), what.size()}), bytes, kNoteEnd));
+  std::string note = absl::StrCat(NoteText({what.data(), what.size()}), bytes, kNoteEnd);
+  if (const llvm::StringRef loads = kernel->getFnAttribute(kLoadsAtOnceAttr).getValueAsString(); !loads.empty())
+    absl::StrAppend(&note, kLoadsBegin, loads.str(), kLoadsEnd);
+  ptx.replace(end, 1, note);
 }
 
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
@@ -220,7 +261,9 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::optional<Note> note = FindNote(ptx);
   if (!note) return best;
   best = WithFewerBlocks(std::move(best), kernel, *note, assembler, ptx, options);
-  return WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
+  best = WithOwnRegisters(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
+  best = WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
+  return WithMoreLoads(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

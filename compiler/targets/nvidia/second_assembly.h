@@ -16,13 +16,17 @@ namespace tritond::compiler::nvidia {
 inline constexpr llvm::StringLiteral kMoreBlocksAttr = "tritond.more_blocks";
 inline constexpr llvm::StringLiteral kSecondBlock = "second block", kAllWarps = "all warps";
 
-// Writes into `ptx`, the text of `module`, what its kernel's attribute says, as a comment that also says how much
-// shared memory a block has. Nothing where the module has several kernels.
+// Attribute of a kernel: the bytes that a thread could load at once, if it has the registers.
+inline constexpr llvm::StringLiteral kLoadsAtOnceAttr = "tritond.loads_at_once";
+
+// Writes into `ptx`, the text of `module`, what its kernel's attributes say, as comments that also say how much shared
+// memory a block has. Nothing where the module has several kernels.
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 
 // What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,
 //   - for all registers, where it stores values although a thread may have more registers,
-//   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out.
+//   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,
+//   - for a block less, where threads load less at once than they could.
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info);
 

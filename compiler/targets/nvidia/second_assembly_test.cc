@@ -30,6 +30,24 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
   return absl::StrCat(text, "ret;\n}\n");
 }
 
+// A kernel with a loop that loads 64 bytes an iteration: at once, or 16 bytes at addresses that need what was loaded
+// before them.
+std::string LoopThatLoads(bool at_once) {
+  std::string body, sums;
+  for (int load = 0; load < 4; ++load) {
+    absl::StrAppend(&body, "ld.volatile.global.v4.f32 {%f", 4 * load, ", %f", 4 * load + 1, ", %f", 4 * load + 2,
+                    ", %f", 4 * load + 3, "}, [%rd2+", 16 * load, "];\n");
+    absl::StrAppend(at_once ? &sums : &body, "add.f32 %s, %s, %f", 4 * load, ";\n");
+    if (!at_once) absl::StrAppend(&body, "cvt.rzi.u64.f32 %rd3, %s;\nadd.u64 %rd2, %rd2, %rd3;\n");
+  }
+  return absl::StrCat(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
+      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .f32 %f<16>;\n",
+      "ld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\nmov.f32 %s, 0f00000000;\nloop:\n",
+      body, sums,
+      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
+}
+
 // Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
 class TwoBinaries final : public Assembler {
  public:
@@ -55,6 +73,7 @@ class SecondAssembly : public testing::Test {
     auto assembler = Toolchain::ForConfig(TargetConfig())->GetAssembler();
     if (!assembler.ok()) GTEST_SKIP() << assembler.status();
     options_.arch = "sm_90a";
+    info_.arch = 90;
     info_.registers = 64 * 1024;
     info_.multiprocessor = {/*warps=*/64,          /*blocks=*/32,
                             /*register_unit=*/256, /*shared_bytes=*/233472,
@@ -69,8 +88,8 @@ class SecondAssembly : public testing::Test {
     return binary.ok() ? *binary : "";
   }
 
-  std::string Choose(const TwoBinaries& assembler, const std::string& text) {
-    return AssembleBest(assembler, text, options_, kWarps, info_).value_or("");
+  std::string Choose(const TwoBinaries& assembler, const std::string& text, int num_warps = kWarps) {
+    return AssembleBest(assembler, text, options_, num_warps, info_).value_or("");
   }
 
   AssembleOptions options_;
@@ -217,6 +236,31 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   EXPECT_TRUE(Choose(grows, Kernel(160, 1, kAllWarpsNote)) == large_);
 }
 
+// With eight blocks each load waits for the one before.
+TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
+  const std::string alone = Binary(LoopThatLoads(false)), at_once = Binary(LoopThatLoads(true));
+  ASSERT_NE(alone, "");
+  ASSERT_NE(at_once, "");
+  const std::string loads = "// loads 64 bytes at once\n";
+  TwoBinaries more(alone, at_once, /*blocks=*/7), unknown(alone, at_once, 7), same(at_once, alone, 7);
+  EXPECT_TRUE(Choose(more, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
+  EXPECT_TRUE(Choose(unknown, Kernel(24, 1, kAllWarpsNote)) == alone);
+  EXPECT_EQ(unknown.asked, 0);
+  EXPECT_TRUE(Choose(same, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
+  EXPECT_EQ(same.asked, 0);
+}
+
+// Blocks of one warp, for which all registers were asked for.
+TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
+  const std::string text = Kernel(160, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 8\n"));
+  TwoBinaries own(small_, large_, /*blocks=*/8), longer(long_, large_, 8);
+  EXPECT_TRUE(Choose(own, text, /*num_warps=*/1) == small_);
+  EXPECT_TRUE(Choose(longer, text, /*num_warps=*/1) == large_);
+  const std::string alone = Binary(LoopThatLoads(false)), at_once = Binary(LoopThatLoads(true));
+  TwoBinaries loads_less(alone, at_once, /*blocks=*/8);
+  EXPECT_TRUE(Choose(loads_less, text, /*num_warps=*/1) == at_once);
+}
+
 TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
   const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
@@ -255,6 +299,12 @@ TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
   text = before;
   NoteMoreBlocks(module, text);
   EXPECT_EQ(text, ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n{\n");
+  kernel->addFnAttr(kLoadsAtOnceAttr, "48");
+  text = before;
+  NoteMoreBlocks(module, text);
+  EXPECT_EQ(text,
+            ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
+            "// loads 48 bytes at once\n{\n");
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/encoding/access_width.h"
+
+#include <algorithm>
+
+#include "compiler/analysis/computed_values.h"
+#include "compiler/analysis/pointer_roots.h"
+#include "llvm/ADT/MapVector.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace tritond::compiler {
+namespace {
+
+constexpr int64_t kWordBytes = 4;
+constexpr double kIterations = 8;  // of a loop, where nothing says how many
+
+double TimesRun(mlir::Operation* op) {
+  double times = 1;
+  for (auto loop = op->getParentOfType<mlir::LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<mlir::LoopLikeOpInterface>())
+    times *= kIterations;
+  return times;
+}
+
+// What an access reads or writes: an argument of the kernel if there is one alone, else the pointer itself.
+mlir::Value MemoryOf(mlir::Value pointer) {
+  std::optional<PointerRoots> roots = RootsOfPointer(pointer);
+  return roots && roots->size() == 1 ? *roots->begin() : pointer;
+}
+
+}  // namespace
+
+int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double cache_ratio) {
+  if (cache_ratio <= 0 || most < 2) return most;
+  // By what is accessed, and whether it is written: stores go to memory, too.
+  llvm::MapVector<std::pair<mlir::Value, int>, double> of_memory;
+  for (const WideAccess& access : accesses) {
+    const int writes = access.op->getNumResults() == 0;
+    double& bytes = of_memory[{MemoryOf(access.pointer), writes}];
+    bytes = std::max(bytes, static_cast<double>(access.bytes) * TimesRun(access.op));
+  }
+  llvm::SmallVector<WideAccess> near;
+  llvm::copy_if(accesses, std::back_inserter(near),
+                [](const WideAccess& access) { return IsComputed(access.pointer); });
+  double memory = 0;
+  for (const auto& [what, bytes] : of_memory) memory += bytes;
+  auto time = [&](int64_t width) {
+    double cache = 0;
+    for (const WideAccess& access : near)
+      cache += static_cast<double>(std::max(width * access.bytes, kWordBytes)) /
+               static_cast<double>(std::min(width, access.width)) * TimesRun(access.op);
+    return std::max(cache, memory * cache_ratio);
+  };
+  int64_t best = most;
+  for (int64_t width = most / 2; width > 0; width /= 2)
+    if (time(width) < time(best)) best = width;
+  return best;
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions have 16 bytes, as two little-endian words. The positions below are those at which `nvdisasm -hex` shows
+// the fields that it prints.
+#include "compiler/targets/nvidia/cubin_code.h"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "compiler/targets/elf_image.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+struct Instruction {
+  uint64_t low = 0, high = 0;
+};
+
+// WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
+constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947;
+constexpr int kNumScoreboards = 6;
+
+uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
+// That a load holds until it has ended.
+int Scoreboard(const Instruction& i) { return static_cast<int>(i.high >> 46 & 7); }
+bool WaitsFor(const Instruction& i, int scoreboard) { return (i.high >> (52 + scoreboard) & 1) != 0; }
+int64_t LoadedBytes(const Instruction& i) {
+  constexpr int64_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
+  return kBytes[i.high >> 9 & 7];
+}
+
+// Instructions from the one after a branch to its target.
+int64_t Distance(const Instruction& branch, int compute_capability) {
+  // A signed number of bytes; from sm_90 on of words, with its low eight bits apart.
+  if (compute_capability < 90) return static_cast<int32_t>(branch.low >> 32) / 16;
+  const auto words = static_cast<int64_t>(branch.low & ~((uint64_t{1} << 34) - 1)) >> 34;
+  return ((words << 8) + static_cast<int64_t>(branch.low >> 16 & 0xff)) / 4;
+}
+
+// What one iteration of a loop does.
+void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
+  std::array<bool, kNumScoreboards> held{};  // by loads of this round
+  bool ended = true;
+  for (const Instruction& i : body) {
+    for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard)
+      ended = ended || (held[scoreboard] && WaitsFor(i, scoreboard));
+    if (Opcode(i) != kLoadOpcode || Scoreboard(i) >= kNumScoreboards) continue;
+    if (ended) {
+      ++code->rounds;
+      held = {};
+      ended = false;
+    }
+    held[Scoreboard(i)] = true;
+    code->loaded += LoadedBytes(i);
+  }
+}
+
+CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
+  CubinCode code;
+  code.bytes = instructions.size() * sizeof(Instruction);
+  // The beginning of the loop that was seen last. One that begins there or earlier is around it.
+  int64_t last_begin = -1;
+  for (size_t at = 0; at < instructions.size(); ++at) {
+    const Instruction& i = instructions[at];
+    code.waits += Opcode(i) == kWarpGroupOpcode;
+    if (Opcode(i) != kBranchOpcode) continue;
+    const int64_t begin = static_cast<int64_t>(at) + 1 + Distance(i, compute_capability);
+    if (begin < 0 || begin > static_cast<int64_t>(at) || begin <= last_begin) continue;
+    last_begin = begin;
+    CountLoads(instructions.subspan(begin, at + 1 - begin), &code);
+  }
+  return code;
+}
+
+}  // namespace
+
+CubinCode CodeOfCubin(absl::string_view cubin, const std::string& kernel, int compute_capability) {
+  const absl::StatusOr<ElfImage> image = ElfImage::Parse(cubin);
+  if (!image.ok()) return {};
+  for (const ElfImage::Section& section : image->sections()) {
+    if (section.name != absl::StrCat(".text.", kernel)) continue;
+    std::vector<Instruction> instructions(section.bytes.size() / sizeof(Instruction));
+    memcpy(instructions.data(), section.bytes.data(), instructions.size() * sizeof(Instruction));
+    return CodeOf(instructions, compute_capability);
+  }
+  return {};
+}
+
+}  // namespace tritond::compiler::nvidia

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_TARGETS_NVIDIA_CUBIN_CODE_H_
+#define COMPILER_TARGETS_NVIDIA_CUBIN_CODE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace tritond::compiler::nvidia {
+
+// What the instructions of a kernel tell, by which two assemblies of one text are compared.
+struct CubinCode {
+  size_t bytes = 0;
+  size_t waits = 0;  // for wgmma
+  // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and in how many rounds. A
+  // round ends where an instruction waits for one of its loads. So each round takes as long as memory needs to answer.
+  int64_t loaded = 0, rounds = 0;
+
+  // Bytes that are on their way at once; 0: no loop loads.
+  double AtOnce() const { return rounds > 0 ? static_cast<double>(loaded) / static_cast<double>(rounds) : 0; }
+};
+
+// Nothing where the bytes are no cubin with this kernel. For devices from sm_80 on.
+CubinCode CodeOfCubin(absl::string_view cubin, const std::string& kernel, int compute_capability);
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_CUBIN_CODE_H_
