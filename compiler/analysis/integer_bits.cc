@@ -53,9 +53,7 @@ int Bits(Value value, int depth) {
           .Case<arith::AddIOp, arith::SubIOp>(
               [&](auto sum) { return std::max(of(sum.getLhs()), of(sum.getRhs())) + 1; })
           .Case([&](arith::MulIOp product) { return of(product.getLhs()) + of(product.getRhs()); })
-          .Case([&](arith::SelectOp either) {
-            return std::max(of(either.getTrueValue()), of(either.getFalseValue()));
-          })
+          .Case([&](arith::SelectOp either) { return std::max(of(either.getTrueValue()), of(either.getFalseValue())); })
           .Case<tt::JoinOp>([&](tt::JoinOp join) { return std::max(of(join.getLhs()), of(join.getRhs())); })
           .Case<tt::BroadcastOp, tt::SplatOp, tt::ExpandDimsOp, tt::ReshapeOp, tt::TransOp, tt::SplitOp,
                 ttg::ConvertLayoutOp>([&](mlir::Operation* moved) { return of(moved->getOperand(0)); })

@@ -255,8 +255,11 @@ class ConversionMover final {
     // A load in a loop that feeds a dot becomes an asynchronous copy to shared memory, which the dot or its threads
     // read.
     auto load = value.getDefiningOp<tt::LoadOp>();
+    auto has_parts = [&] {
+      return llvm::any_of(load->getUsers(), llvm::IsaPred<tt::ReshapeOp>) && OperandBytes(load) > 0;
+    };
     bool streams = load && LoopDepth(value.getParentBlock()) > 0 &&
-                   (llvm::isa<ttg::DotOperandEncodingAttr>(encoding) || OperandBytes(load) > 0);
+                   (llvm::isa<ttg::DotOperandEncodingAttr>(encoding) || has_parts());
     return streams ? costs_.Read(TensorType(value), encoding) : costs_.Conversion(TensorType(value), encoding);
   }
 

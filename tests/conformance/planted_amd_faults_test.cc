@@ -82,7 +82,7 @@ constexpr Fault kFaults[] = {
     {"MfmaSwapsAccumulators", "mma gfx942", "<16 x float> %388, float %165, i64 1",
      "<16 x float> %388, float %164, i64 1"},
     {"MfmaBroadcastsA", "mma gfx942", "%403, i32 0, i32 0, i32 0)", "%403, i32 1, i32 0, i32 0)"},
-    {"MfmaSwapsRowsOfAProduct", "chain gfx942", "fptrunc float %265 to half", "fptrunc float %266 to half"},
+    {"MfmaSwapsRowsOfAProduct", "chain gfx942", "fptrunc float %249 to half", "fptrunc float %250 to half"},
     {"WmmaSwapsOperands", "mma gfx1100", "<16 x half> %972, <16 x half> %988", "<16 x half> %988, <16 x half> %972"},
     {"WmmaRepeatsAColumn", "mma gfx1100", "<16 x half> %972, <16 x half> %1013", "<16 x half> %972, <16 x half> %988"},
     {"WmmaForgetsAccumulators", "mma gfx1100", "<16 x half> %988, <8 x float> %965",

@@ -34,8 +34,8 @@ class CubinCodeTest : public testing::TestWithParam<int> {
         "\n.address_size 64\n.visible .entry kernel(.param .u64 a, .param .u32 n)\n.reqntid 128\n",
         "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<3>;\n.reg .f32 %s;\n.reg .f32 %f<", 4 * loads,
         ">;\nld.param.u64 %rd1, [a];\nld.param.u32 %r1, [n];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r2, 0;\n",
-        "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums, "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p, %r2, %r1;\n",
-        "@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
+        "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
+        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p, %r2, %r1;\n", "@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
     AssembleOptions options;
     options.arch = absl::StrCat("sm_", GetParam());
     auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())->Assemble(text, options);
@@ -49,9 +49,7 @@ TEST_P(CubinCodeTest, LoadsThatNothingWaitsForAreOneRound) {
   EXPECT_EQ(Loop(2, /*at_once=*/true).AtOnce(), 32);
 }
 
-TEST_P(CubinCodeTest, ALoadWhoseAddressNeedsAnotherOneIsARound) {
-  EXPECT_EQ(Loop(4, /*at_once=*/false).AtOnce(), 16);
-}
+TEST_P(CubinCodeTest, ALoadWhoseAddressNeedsAnotherOneIsARound) { EXPECT_EQ(Loop(4, /*at_once=*/false).AtOnce(), 16); }
 
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);

@@ -29,8 +29,8 @@
 // Blocks of one warp may have all registers; they keep those that the assembler takes by itself where more do not make
 // them load more at once.
 //
-// A block less is tried where the text says that a thread could load more at once than it does. It is taken where all
-// blocks together then have more on its way.
+// Where the text says that a thread could load more at once than it does, all registers that as many blocks leave are
+// tried, then a block less. That is taken where all blocks together then have more on its way.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -210,7 +210,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   return cheap ? *std::move(again) : once;
 }
 
-// The binary for a block less on a multiprocessor, where more is loaded at once then.
+// The binary for as many blocks on a multiprocessor, or for one less, where more is loaded at once then.
 std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
                           const std::string& ptx, const AssembleOptions& options, int num_warps,
                           const TargetInfo& info) {
@@ -219,17 +219,20 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const double at_once = CodeOfCubin(once, kernel, arch).AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
   const absl::string_view rest = absl::string_view(ptx).substr(note.end);
-  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || blocks < 2 ||
-      absl::StartsWith(rest, kLeastBlocks))
+  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || absl::StartsWith(rest, kLeastBlocks))
     return once;
-  const std::string text =
-      absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, blocks - 1, "\n", rest);
-  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
-  if (!again.ok()) return once;
-  const BinaryResources now = ResourcesOfCubin(*again, kernel);
-  const auto fewer = static_cast<double>(Blocks(now, note, num_warps, info));
-  const bool more = CodeOfCubin(*again, kernel, arch).AtOnce() * fewer > at_once * static_cast<double>(blocks);
-  return more && now.local_bytes.value_or(0) <= taken.local_bytes.value_or(0) ? *std::move(again) : once;
+  // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
+  for (int64_t asked = blocks; asked > 0 && asked + 1 >= blocks; --asked) {
+    const std::string text =
+        absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, asked, "\n", rest);
+    absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+    if (!again.ok()) return once;
+    const BinaryResources now = ResourcesOfCubin(*again, kernel);
+    const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
+    const bool more = CodeOfCubin(*again, kernel, arch).AtOnce() * resident > at_once * static_cast<double>(blocks);
+    if (more && now.local_bytes.value_or(0) <= taken.local_bytes.value_or(0)) return *std::move(again);
+  }
+  return once;
 }
 
 }  // namespace

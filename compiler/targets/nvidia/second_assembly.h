@@ -26,7 +26,7 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 // What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,
 //   - for all registers, where it stores values although a thread may have more registers,
 //   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,
-//   - for a block less, where threads load less at once than they could.
+//   - for all registers that as many blocks leave, or a block less, where threads load less at once than they could.
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info);
 

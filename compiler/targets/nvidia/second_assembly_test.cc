@@ -248,6 +248,11 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   EXPECT_EQ(unknown.asked, 0);
   EXPECT_TRUE(Choose(same, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
   EXPECT_EQ(same.asked, 0);
+  // The registers of as many blocks are enough.
+  TwoBinaries as_many(alone, at_once, /*blocks=*/8);
+  EXPECT_TRUE(Choose(as_many, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
+  EXPECT_EQ(as_many.asked, 1);
+  EXPECT_EQ(as_many.plain, 1);
 }
 
 // Blocks of one warp, for which all registers were asked for.
