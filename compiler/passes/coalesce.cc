@@ -25,9 +25,8 @@
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
-// - What goes to dots alone, also after elementwise operations, is converted anyway. So it shares a width with others
-// of
-//   its element's size alone.
+// - What goes to dots alone, also after operations on its elements, is converted anyway. So it shares a width alone
+//   with others of its element's size.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
 //   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
@@ -37,8 +36,7 @@
 //   as before.
 // - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
 //   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
-// - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes
-// (encoding/access_width.h).
+// - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes (access_width.h).
 #include <algorithm>
 #include <map>
 #include <numeric>

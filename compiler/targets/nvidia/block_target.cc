@@ -6,13 +6,13 @@
 //
 // - Blocks of one warp. A multiprocessor holds 64 warps, but no more than 32 blocks, so half of the places are empty
 //   however few registers a thread takes. It may take all. Whether that is of use shows in the code.
-// - Loops that load and do little else, and kernels without loops that load 64 bytes a thread. In each iteration a warp
-// waits for what it has loaded. More loads in flight
-//   help each warp, more warps help as a whole: 32 warps with 64 registers load as much at once as 64 warps with 32,
-//   and wait half as often. Where the warps of a block wait for each other in each iteration, 48 warps with 40
-//   registers are better. That holds only while the registers are enough, so the words that are live are counted first.
-//   It does not hold for loads at loaded addresses: these follow one another whatever registers there are. Blocks of
-//   many warps come and go in large portions: one block less is more than it brings.
+// - Loops that load and do little else, and kernels without loops that load 64 bytes a thread. In each iteration a
+//   warp waits for what it has loaded. More loads in flight help each warp, more warps help as a whole: 32 warps with
+//   64 registers load as much at once as 64 warps with 32, and wait half as often. Where the warps of a block wait for
+//   each other in each iteration, 48 warps with 40 registers are better. That holds only while the registers are
+//   enough, so the words that are live are counted first. It does not hold for loads at loaded addresses: these follow
+//   one another whatever registers there are. Blocks of many warps come and go in large portions: one block less is
+//   more than it brings.
 //
 // Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
 // second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many registers a kernel needs is known once it is assembled. Three kinds of kernels are assembled twice.
+// How many registers a kernel needs is known once it is assembled. So some kernels are assembled again.
 //
 // Where values have to be stored in any case, the assembler may go down to 32 registers. It then keeps nearly all
 // values in local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
