@@ -25,7 +25,11 @@ class Retire : public testing::Test {
   }
   std::unique_ptr<Program> Worker(const std::string& name, const std::vector<std::string>& more = {}) {
     auto worker = RemoteWorker(daemon.port(), name, more);
-    EXPECT_TRUE(Await([&] { return Attached(daemon, name); }));
+    EXPECT_TRUE(Await([&] {
+      // One without a supervisor tries once, and may be too slow on a machine that has much else to do.
+      if (worker->Ended()) worker = RemoteWorker(daemon.port(), name, more);
+      return Attached(daemon, name);
+    }));
     return worker;
   }
   std::string File() const { return daemon.folder() + "/go"; }
