@@ -189,6 +189,7 @@ struct Width {
   int wanted = 1;
   int bound = kMaxThreadBytes;
   llvm::SmallVector<WideAccess> accesses;
+  std::optional<int64_t> cheapest = std::nullopt;  // once it was asked for
 
   void Join(const Access& access) {
     const int64_t repeated = access.constancy.empty() ? 1 : access.constancy[access.order[0]];
@@ -307,14 +308,16 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
     for (const Access& access : accesses) {
-      const Width& width = widths[scopes.GroupOf(access)];
+      Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
       if (!access.is_strided) {
         const auto most = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
-        // What goes to dots is copied past the cache.
-        size_per_thread[fast] = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
+        // What goes to dots is copied past the cache. All accesses of a group have one shape, and so one limit.
+        if (!width.cheapest)
+          width.cheapest = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
+        size_per_thread[fast] = *width.cheapest;
       }
       if (auto scan = axes.scanned.find(ShapeOf(access)); scan != axes.scanned.end() && scan->second != fast)
         size_per_thread[scan->second] =

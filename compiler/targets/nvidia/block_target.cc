@@ -170,11 +170,12 @@ void SetBlockTarget(llvm::Function& kernel) {
     blocks = StreamWarps(kernel) / num_warps;
   if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
   if (!kernel.hasFnAttribute(kSharedBytesAttr)) return;
-  if (num_warps > 1 && MultipliesInLoops(kernel))
+  if (num_warps > 1 && MultipliesInLoops(kernel)) {
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
-  else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction))
+  } else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction)) {
     kernel.addFnAttr(kMoreBlocksAttr, kAllWarps);
-  if (const int64_t bytes = LoadsAtOnce(kernel); bytes > 0) kernel.addFnAttr(kLoadsAtOnceAttr, absl::StrCat(bytes));
+    if (const int64_t bytes = LoadsAtOnce(kernel); bytes > 0) kernel.addFnAttr(kLoadsAtOnceAttr, absl::StrCat(bytes));
+  }
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -113,6 +113,18 @@ int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps
   return residency ? residency->blocks : 0;
 }
 
+// The text that asks for so many blocks on a multiprocessor, whatever it asked for before; 0: for none.
+std::string Asking(absl::string_view ptx, const Note& note, int64_t blocks) {
+  absl::string_view rest = ptx.substr(note.end);
+  if (absl::ConsumePrefix(&rest, kLeastBlocks)) rest.remove_prefix(rest.find('\n') + 1);
+  const std::string asks = blocks > 0 ? absl::StrCat(kLeastBlocks, blocks, "\n") : "";
+  return absl::StrCat(ptx.substr(0, note.begin), asks, rest);
+}
+
+bool AsksForBlocks(absl::string_view ptx, const Note& note) {
+  return absl::StartsWith(ptx.substr(note.end), kLeastBlocks);
+}
+
 // How many blocks are worth a try, where `taken` leaves too few; else 0.
 int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool streams, int num_warps,
                        const TargetInfo& info) {
@@ -151,36 +163,25 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
   return better ? *std::move(again) : once;
 }
 
-// The binary without the least number of blocks that the text asks for, where it stores less than `once` does.
-std::string WithFewerBlocks(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
-                            const std::string& ptx, const AssembleOptions& options) {
-  const int64_t stored = ResourcesOfCubin(once, kernel).local_bytes.value_or(0);
-  if (stored <= kStoredBytes || !absl::StartsWith(absl::string_view(ptx).substr(note.end), kLeastBlocks)) return once;
-  std::string text = ptx;
-  text.erase(note.end, text.find('\n', note.end) + 1 - note.end);
-  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+// The binary without the least number of blocks that the text asks for, where it stores less than `once` does. Of
+// blocks of one warp also where all of them together then load as much at once, or more of them fit and no loop loads.
+std::string WithoutLeastBlocks(std::string once, const std::string& kernel, const Note& note,
+                               const Assembler& assembler, const std::string& ptx, const AssembleOptions& options,
+                               int num_warps, const TargetInfo& info) {
+  const BinaryResources taken = ResourcesOfCubin(once, kernel);
+  const int64_t stored = taken.local_bytes.value_or(0);
+  if (!AsksForBlocks(ptx, note) || (stored <= kStoredBytes && num_warps > 1)) return once;
+  absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, 0), options);
   if (!again.ok()) return once;
-  const bool better = ResourcesOfCubin(*again, kernel).local_bytes.value_or(stored) < stored;
-  return better ? *std::move(again) : once;
-}
-
-// For blocks of one warp: the binary with the registers that the assembler takes by itself, where all blocks together
-// then load as much at once, or more of them fit and no loop loads.
-std::string WithOwnRegisters(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
-                             const std::string& ptx, const AssembleOptions& options, int num_warps,
-                             const TargetInfo& info) {
-  if (num_warps > 1 || !absl::StartsWith(absl::string_view(ptx).substr(note.end), kLeastBlocks)) return once;
-  std::string text = ptx;
-  text.erase(note.end, text.find('\n', note.end) + 1 - note.end);
-  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
-  if (!again.ok()) return once;
-  const BinaryResources taken = ResourcesOfCubin(once, kernel), now = ResourcesOfCubin(*again, kernel);
+  const BinaryResources now = ResourcesOfCubin(*again, kernel);
+  const int64_t stores = now.local_bytes.value_or(stored);
+  if (stored > kStoredBytes && stores < stored) return *std::move(again);
+  if (num_warps > 1 || stores > stored) return once;
   const int64_t asked = Blocks(taken, note, num_warps, info), own = Blocks(now, note, num_warps, info);
   const CubinCode before = CodeOfCubin(once, kernel, info.arch.get<int>());
   const CubinCode after = CodeOfCubin(*again, kernel, info.arch.get<int>());
   const bool loads_less = after.AtOnce() * static_cast<double>(own) < before.AtOnce() * static_cast<double>(asked);
-  const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
-  return own > asked && !loads_less && !stores && after.bytes <= before.bytes ? *std::move(again) : once;
+  return own > asked && !loads_less && after.bytes <= before.bytes ? *std::move(again) : once;
 }
 
 // The binary for more blocks on a multiprocessor, where that costs little.
@@ -188,13 +189,10 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
                            const std::string& ptx, const AssembleOptions& options, int num_warps,
                            const TargetInfo& info) {
   const BinaryResources least{/*registers=*/1, std::nullopt}, taken = ResourcesOfCubin(once, kernel);
-  absl::string_view rest = absl::string_view(ptx).substr(note.end);
-  const bool streams = absl::ConsumePrefix(&rest, kLeastBlocks);
-  if (streams) rest.remove_prefix(rest.find('\n') + 1);
+  const bool streams = AsksForBlocks(ptx, note);
   const int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   if (blocks == 0 || Blocks(least, note, num_warps, info) < blocks) return once;
-  const std::string text = absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, blocks, "\n", rest);
-  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+  absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, blocks), options);
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return once;
@@ -218,14 +216,10 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const int arch = info.arch.get<int>();
   const double at_once = CodeOfCubin(once, kernel, arch).AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  const absl::string_view rest = absl::string_view(ptx).substr(note.end);
-  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || absl::StartsWith(rest, kLeastBlocks))
-    return once;
+  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || AsksForBlocks(ptx, note)) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   for (int64_t asked = blocks; asked > 0 && asked + 1 >= blocks; --asked) {
-    const std::string text =
-        absl::StrCat(absl::string_view(ptx).substr(0, note.begin), kLeastBlocks, asked, "\n", rest);
-    absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+    absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, asked), options);
     if (!again.ok()) return once;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
     const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
@@ -263,8 +257,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   std::string best = WithAllRegisters(*std::move(once), kernel, assembler, ptx, options);
   const std::optional<Note> note = FindNote(ptx);
   if (!note) return best;
-  best = WithFewerBlocks(std::move(best), kernel, *note, assembler, ptx, options);
-  best = WithOwnRegisters(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
+  best = WithoutLeastBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
   best = WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
   return WithMoreLoads(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
 }
