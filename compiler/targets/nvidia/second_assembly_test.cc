@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/test_loop.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "gtest/gtest.h"
 
@@ -28,24 +29,6 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
   for (int i = 0; i < waits; ++i)
     absl::StrAppend(&text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
   return absl::StrCat(text, "ret;\n}\n");
-}
-
-// A kernel with a loop that loads 64 bytes an iteration: at once, or 16 bytes at addresses that need what was loaded
-// before them.
-std::string LoopThatLoads(bool at_once) {
-  std::string body, sums;
-  for (int load = 0; load < 4; ++load) {
-    absl::StrAppend(&body, "ld.volatile.global.v4.f32 {%f", 4 * load, ", %f", 4 * load + 1, ", %f", 4 * load + 2,
-                    ", %f", 4 * load + 3, "}, [%rd2+", 16 * load, "];\n");
-    absl::StrAppend(at_once ? &sums : &body, "add.f32 %s, %s, %f", 4 * load, ";\n");
-    if (!at_once) absl::StrAppend(&body, "cvt.rzi.u64.f32 %rd3, %s;\nadd.u64 %rd2, %rd2, %rd3;\n");
-  }
-  return absl::StrCat(
-      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
-      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .f32 %f<16>;\n",
-      "ld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\nmov.f32 %s, 0f00000000;\nloop:\n",
-      body, sums,
-      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
 }
 
 // Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
@@ -238,7 +221,8 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
 
 // With eight blocks each load waits for the one before.
 TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
-  const std::string alone = Binary(LoopThatLoads(false)), at_once = Binary(LoopThatLoads(true));
+  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(LoopThatLoads(4, true, "sm_90a"));
   ASSERT_NE(alone, "");
   ASSERT_NE(at_once, "");
   const std::string loads = "// loads 64 bytes at once\n";
@@ -261,7 +245,8 @@ TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
   TwoBinaries own(small_, large_, /*blocks=*/8), longer(long_, large_, 8);
   EXPECT_TRUE(Choose(own, text, /*num_warps=*/1) == small_);
   EXPECT_TRUE(Choose(longer, text, /*num_warps=*/1) == large_);
-  const std::string alone = Binary(LoopThatLoads(false)), at_once = Binary(LoopThatLoads(true));
+  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(LoopThatLoads(4, true, "sm_90a"));
   TwoBinaries loads_less(alone, at_once, /*blocks=*/8);
   EXPECT_TRUE(Choose(loads_less, text, /*num_warps=*/1) == at_once);
 }
