@@ -19,12 +19,12 @@ inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arc
     absl::StrAppend(at_once ? &sums : &body, "add.f32 %s, %s, %f", 4 * load, ";\n");
     if (!at_once) absl::StrAppend(&body, "cvt.rzi.u64.f32 %rd3, %s;\nadd.u64 %rd2, %rd2, %rd3;\n");
   }
-  return absl::StrCat(".version 8.0\n.target ", arch,
-                      "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
-                      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .f32 %f<", 4 * loads,
-                      ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\n",
-                      "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
-                      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
+  return absl::StrCat(
+      ".version 8.0\n.target ", arch, "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
+      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .f32 %f<", 4 * loads,
+      ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\n",
+      "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
+      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
 }
 
 }  // namespace tritond::compiler::nvidia
