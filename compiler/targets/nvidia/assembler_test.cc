@@ -121,12 +121,17 @@ TEST_P(EveryAssembler, PassesExtraFlagsOn) {
   EXPECT_TRUE(cubin.ok()) << cubin.status();
 }
 
+// What `./dev` fetches.
+std::filesystem::path BuiltLibrary() {
+  const std::filesystem::path built = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+  return built / "cuda/lib/libnvptxcompiler.so";
+}
+
 // Those that this machine has.
 std::vector<Backend> PresentBackends() {
-  const std::filesystem::path built = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
   std::vector<Backend> present;
   for (const Backend& backend : {Backend{"nvJitLink", OpenNvJitLink, kUsualRoot + "/lib64/libnvJitLink.so"},
-                                 Backend{"nvPTXCompiler", OpenNvPtxCompiler, built / "lib/libnvptxcompiler.so"},
+                                 Backend{"nvPTXCompiler", OpenNvPtxCompiler, BuiltLibrary()},
                                  Backend{"ptxas", OpenPtxas, kUsualRoot + "/bin/ptxas"}}) {
     if (std::filesystem::exists(backend.path)) present.push_back(backend);
   }
@@ -174,9 +179,9 @@ TEST_F(EmptyRoot, ALibraryThatIsNoneIsSkipped) {
   EXPECT_THAT(std::string(assembler.status().message()), HasSubstr("libnvJitLink.so.13"));
 }
 
-void WritePtxas(const std::filesystem::path& folder) {
+void WritePtxas(const std::filesystem::path& folder, absl::string_view release = "12.8, V12.8.93") {
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "ptxas") << "#!/bin/sh\necho 'Cuda compilation tools, release 12.8, V12.8.93'\n";
+  std::ofstream(folder / "ptxas") << "#!/bin/sh\necho 'Cuda compilation tools, release " << release << "'\n";
   std::filesystem::permissions(folder / "ptxas", std::filesystem::perms::owner_all);
 }
 
@@ -195,6 +200,33 @@ TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
   auto assembler = toolchain->GetAssembler();
   ASSERT_TRUE(assembler.ok()) << assembler.status();
   EXPECT_EQ((*assembler)->PtxVersion(), 87);
+}
+
+// A named toolkit with a program of `release`, and the built library, which lies elsewhere.
+std::string NameOfAssembler(const std::filesystem::path& root, const std::filesystem::path& library,
+                            absl::string_view release) {
+  WritePtxas(root / "toolkit/bin", release);
+  std::filesystem::create_directories(root / "other/lib");
+  std::filesystem::create_symlink(library, root / "other/lib/libnvptxcompiler.so");
+  TargetConfig config;
+  config.search_usual_places = false;
+  config.tool_roots = {root / "toolkit", root / "other"};
+  const auto toolchain = Toolchain::ForConfig(config);
+  const auto assembler = toolchain->GetAssembler();
+  return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
+}
+
+TEST_F(EmptyRoot, ALibraryOfTheSameReleaseStandsForThePtxasOfANamedToolkit) {
+  const std::filesystem::path library = BuiltLibrary();
+  if (!std::filesystem::exists(library)) GTEST_SKIP() << "no nvPTXCompiler was fetched";
+  const std::string opened = (*OpenNvPtxCompiler(library))->Name();
+  const std::string version = opened.substr(0, opened.find(" ("));  // "nvPTXCompiler 13.0"
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t release = bytes.find("release ") + 8;
+  EXPECT_THAT(NameOfAssembler(root_ / "same", library, bytes.substr(release, bytes.find('\0', release) - release)),
+              StartsWith(version));
+  EXPECT_THAT(NameOfAssembler(root_ / "else", library, "12.8, V12.8.93"), StartsWith("ptxas 12.8"));
 }
 
 TEST(Ptxas, AKernelThatTakesTooLongIsToldSo) {

@@ -97,6 +97,15 @@ std::string Sha256OfFile(const std::string& path) {
   return absl::BytesToHexString(digest);
 }
 
+// The release that an assembler, program or library, says it belongs to: "13.0, V13.0.88". Empty where it says none.
+std::string ReleaseOf(const std::string& path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return "";
+  constexpr llvm::StringLiteral kTools = "Cuda compilation tools, release ";
+  const auto [before, after] = (*buffer)->getBuffer().split(kTools);
+  return after.take_while([](char c) { return llvm::isPrint(c); }).rtrim('\'').str();
+}
+
 class SearchingToolchain final : public Toolchain {
  public:
   explicit SearchingToolchain(const TargetConfig& config) : config_(config), roots_(ToolkitRoots(config)) {}
@@ -157,8 +166,9 @@ class SearchingToolchain final : public Toolchain {
     };
     // A toolkit that is named comes before those that lie in the usual places.
     const auto in_toolkit = [&](const std::string& root) {
+      const std::vector<std::string> programs = Candidates({root}, {"bin"}, {"ptxas"});
       return try_all(OpenNvPtxCompiler, Candidates({root}, kLibraryFolders, Versioned("libnvptxcompiler.so"))) ||
-             try_all(OpenPtxas, Candidates({root}, {"bin"}, {"ptxas"}));
+             try_all(OpenNvPtxCompiler, LibrariesLike(programs)) || try_all(OpenPtxas, programs);
     };
     // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
     // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
@@ -202,6 +212,19 @@ class SearchingToolchain final : public Toolchain {
     std::vector<std::string> paths = Candidates(roots_, kLibraryFolders, names);
     if (config_.search_usual_places) paths.insert(paths.end(), names.begin(), names.end());
     return paths;
+  }
+
+  // Toolkits have the program alone. A library of the same release, wherever it lies, is the same assembler without the
+  // program's start.
+  std::vector<std::string> LibrariesLike(const std::vector<std::string>& programs) const {
+    std::vector<std::string> same;
+    for (const std::string& program : programs) {
+      const std::string release = ReleaseOf(program);
+      if (release.empty()) continue;
+      absl::c_copy_if(Candidates(roots_, kLibraryFolders, Versioned("libnvptxcompiler.so")), std::back_inserter(same),
+                      [&](const std::string& library) { return ReleaseOf(library) == release; });
+    }
+    return same;
   }
 
   std::vector<std::string> Programs(const std::string& name) const {
