@@ -11,6 +11,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 
 namespace tritond::compiler {
@@ -31,6 +32,13 @@ class CollectErrors final : public llvm::DiagnosticHandler {
 
  private:
   std::string& errors_;
+};
+
+// Straight-line strength reduction takes sums of 32 bits for sums of 64 (LLVM 22, mended in 23): share_addresses.h.
+class WithoutStrengthReduction final : public llvm::OptPassGate {
+ public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return pass != "slsr"; }
 };
 
 // As TargetMachine::addPassesToEmitFile, but for the passes that move what is not to be moved. True: the target writes
@@ -73,6 +81,8 @@ absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::Target
   llvm::raw_svector_ostream stream(text);
   auto passes = std::make_unique<llvm::legacy::PassManager>();
   const bool unsupported = AddPasses(motion, machine, *passes, stream);
+  static WithoutStrengthReduction* const gate = new WithoutStrengthReduction();
+  context.setOptPassGate(*gate);
   absl::Status status = unsupported ? absl::OkStatus() : CatchFatalErrors([&] { passes->run(module); });
   context.setDiagnosticHandler(std::move(previous));
   if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));

@@ -4,6 +4,7 @@
 #include "compiler/targets/amd/codegen.h"
 #include "compiler/targets/amd/own_options.h"
 #include "compiler/targets/llvm_analyses.h"
+#include "compiler/targets/share_addresses.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -138,6 +139,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   DescribeCopyMarks(module);
   RunO3(module, machine);
   UseBuffers(module, machine, arch);
+  ShareAddresses(module);
   PlaceCopyWaits(module, arch, options.num_warps);
   ApplyScheduleHints(module, options);
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/codegen.h"
 
+#include "absl/strings/str_split.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/test_kernel.h"
 #include "gmock/gmock.h"
@@ -106,6 +107,24 @@ TEST_F(NvidiaCodegenTest, SharedPointersHave32Bits) {
   ASSERT_TRUE(ptx.ok()) << ptx.status();
   EXPECT_THAT(*ptx, HasSubstr(".extern .shared"));
   EXPECT_THAT(*ptx, ContainsRegex("st.shared.b64 +\t?\\[%r[0-9]+\\]")) << *ptx;
+}
+
+TEST_F(NvidiaCodegenTest, ASumThatMayOverflowIsExtendedAsAWhole) {
+  // p[x + y] and p[x + y + 2]. LLVM's strength reduction would take the second for the first and 8 bytes.
+  TestKernel k("pii");
+  mlir::OpBuilder& b = k.builder();
+  const mlir::Type i32 = k.TypeOf('i');
+  mlir::Value index = mlir::LLVM::AddOp::create(b, k.loc(), k.arg(1), k.arg(2));
+  mlir::Value two = mlir::LLVM::ConstantOp::create(b, k.loc(), i32, b.getI32IntegerAttr(2));
+  mlir::Value later = mlir::LLVM::AddOp::create(b, k.loc(), index, two);
+  for (mlir::Value offset : {index, later}) {
+    mlir::Value pointer = mlir::LLVM::GEPOp::create(b, k.loc(), k.arg(0).getType(), i32, k.arg(0),
+                                                    mlir::ArrayRef<mlir::LLVM::GEPArg>{offset});
+    mlir::LLVM::StoreOp::create(b, k.loc(), offset, pointer);
+  }
+  auto ptx = k.ToPtx(90, *toolchain_);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_EQ(std::vector<std::string>(absl::StrSplit(*ptx, "mul.wide.s32")).size(), 3) << *ptx;
 }
 
 TEST_F(NvidiaCodegenTest, LibdeviceIsLinkedWhereItIsCalled) {

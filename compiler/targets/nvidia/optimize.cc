@@ -8,6 +8,7 @@
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/own_options.h"
+#include "compiler/targets/share_addresses.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
@@ -122,7 +123,7 @@ absl::Status CheckProducts(const llvm::Module& module, llvm::StringRef cpu) {
 // inline the device library, to fold, and to move what does not change out of loops. LLVM's -O3 costs five times as
 // much and rotates loops, which puts a guard in front of a loop. The guard joins the accumulators of wgmma with zeros
 // after the loop. This makes ptxas wait for each product (its warning C7515).
-constexpr char kInlining[] = "nvvm-reflect,always-inline,";
+constexpr char kInlining[] = "nvvm-reflect,always-inline,function(nvvm-intr-range),";
 constexpr char kFolding[] =
     "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
@@ -168,6 +169,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
+  ShareAddresses(module);
+  ShareOffsets(module);
   ExpandAbs(module);
   WidenExtrema(module);
   GuardHighProducts(module);
