@@ -10,8 +10,8 @@ namespace tritond::compiler {
 // access.
 void ShareAddresses(llvm::Module& module);
 
-// An offset that several pointers get is computed once, also where blocks of the function lie between them. For back
-// ends that have no access of a pointer and a narrow offset.
+// An offset that several pointers get is computed once, also where blocks of the function lie between them, but not
+// across a loop, in which it would take registers. For back ends that have no access of a pointer and a narrow offset.
 void ShareOffsets(llvm::Module& module);
 
 }  // namespace tritond::compiler

@@ -90,6 +90,31 @@ TEST(ShareAddresses, AlsoInASumThatMayOverflow) {
   EXPECT_THAT(text, HasSubstr("%b = getelementptr i8, ptr %a, i64 28"));
 }
 
+TEST(ShareAddresses, BitsOfAShiftThatMayOverflowStayApart) {
+  // (%x * 128 | %t & 15 | 16) * 64
+  const std::string text = TwoStores(R"(
+  %l = shl i32 %x, 7
+  %m = and i32 %t, 15
+  %u = or i32 %l, %m
+  %v = or disjoint i32 %m, 16
+  %w = or i32 %l, %v
+  %us = shl i32 %u, 6
+  %ws = shl i32 %w, 6
+  %i = sext i32 %us to i64
+  %j = sext i32 %ws to i64)");
+  EXPECT_THAT(text, HasSubstr("%b = getelementptr i8, ptr %a, i64 4096"));
+}
+
+TEST(ShareAddresses, SumsOfAShiftThatMayOverflowDoNot) {
+  const std::string text = TwoStores(R"(
+  %u = add i32 %t, 16
+  %us = shl i32 %t, 26
+  %ws = shl i32 %u, 26
+  %i = sext i32 %us to i64
+  %j = sext i32 %ws to i64)");
+  EXPECT_THAT(text, HasSubstr("%b = getelementptr float, ptr %p"));
+}
+
 TEST(ShareAddresses, TermsCountInAnyOrder) {
   const std::string text = After(ShareAddresses, R"(
   %u = sext i32 %x to i64
@@ -168,6 +193,20 @@ no:)");
   EXPECT_THAT(text, HasSubstr("%1 = shl i64 %i, 2"));
   EXPECT_THAT(text, HasSubstr("%a = getelementptr i8, ptr %p, i64 %1"));
   EXPECT_THAT(text, HasSubstr("%b = getelementptr i8, ptr %q, i64 %1"));
+}
+
+TEST(ShareOffsets, OneThatWouldLiveThroughALoopIsNot) {
+  const std::string text = After(ShareOffsets, R"(
+  %i = sext i32 %x to i64
+  %a = getelementptr float, ptr %p, i64 %i
+  store float 1.0, ptr %a
+  br label %loop
+loop:
+  br i1 %c, label %loop, label %end
+end:
+  %b = getelementptr float, ptr %q, i64 %i
+  store float 2.0, ptr %b)");
+  EXPECT_THAT(text, Not(HasSubstr("shl")));
 }
 
 TEST(ShareOffsets, OneThatIsNotAlwaysComputedIsNot) {
