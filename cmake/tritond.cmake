@@ -93,7 +93,7 @@ function(tritond_test)
   endif()
 endfunction()
 
-# tritond_test_computes(NAME…): these ctest entries keep a core busy. `./dev test` gives ctest two jobs for each core, and they
+# tritond_test_computes(NAME…): these ctest entries keep a core busy. `./dev test` gives ctest two jobs for each core and one, and they
 # count as two. Most tests of the service wait for daemons, time limits and disks instead.
 function(tritond_test_computes)
   set_tests_properties(${ARGN} PROPERTIES PROCESSORS 2)

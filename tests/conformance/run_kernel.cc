@@ -52,6 +52,18 @@ compiler::Compiler& Warm() {
   return *compiler;
 }
 
+// Tests run a kernel with several inputs: it is compiled for the first one.
+const compiler::CompileResult& CompiledOnce(const compiler::CompileRequest& request) {
+  constexpr size_t kMostResults = 256;
+  static auto* const results = new std::map<std::string, compiler::CompileResult>;
+  if (results->size() >= kMostResults) results->clear();
+  const std::string key = absl::StrCat(request.target, "\n", StageName(request.input), " to ",
+                                       StageName(request.outputs[0]), "\n", request.options.dump(), "\n", request.ir);
+  const auto [result, is_new] = results->try_emplace(key);
+  if (is_new) result->second = Warm().Compile(request);
+  return result->second;
+}
+
 compiler::CompileResult Compile(const Machine& machine, const std::string& ir, compiler::Stage input,
                                 const std::string& options, compiler::Stage output = compiler::Stage::kBinary) {
   compiler::CompileRequest request;
@@ -61,7 +73,7 @@ compiler::CompileResult Compile(const Machine& machine, const std::string& ir, c
   request.options = nlohmann::json::parse(
       absl::StrCat("{\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options, "}"));
   request.outputs = {output};
-  return Warm().Compile(request);
+  return CompiledOnce(request);
 }
 
 // A kernel that failed to compile says where; the text is part of the message then.
