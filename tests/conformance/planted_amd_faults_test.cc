@@ -109,8 +109,7 @@ constexpr Fault kFaults[] = {
     {"SwizzleLeftOut", "mma gfx942", "= xor i32 %35, 8", "= add i32 %35, 0"},
     {"OffsetOfReads", "mma gfx942", "ptr addrspace(3) %102, i32 128", "ptr addrspace(3) %102, i32 256"},
     {"MisalignedReads", "mma gfx942", "= xor i32 %33, 32", "= xor i32 %33, 36"},
-    {"TileOfTheOtherOperand", "mma gfx942", "(i8, ptr addrspace(3) @global_smem, i32 8192), i32 %26",
-     "(i8, ptr addrspace(3) @global_smem, i32 4096), i32 %26"},
+    {"TileOfTheOtherOperand", "mma gfx942", "i8, ptr addrspace(3) %88, i32 8192", "i8, ptr addrspace(3) %88, i32 4096"},
     {"SwizzleOfWritesInWave32", "mma gfx1100", "= xor i32 %24, %13", "= or i32 %24, %13"},
     {"SwizzleOfReadsInWave32", "mma gfx1100", "= xor i32 %29, 40", "= xor i32 %29, 24"},
     // Barriers, and the fences that make them order LDS.

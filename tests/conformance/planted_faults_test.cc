@@ -74,8 +74,8 @@ constexpr Fault kFaults[] = {
     {"NoBarrierColumnSum", "column_sum", kBarrier, kDrop},
     // Masks and what lanes exchange.
     {"MaskOffByOne", "transpose", "ult i32 %", "ule i32 %"},
-    {"MaskOneTooFew", "scan", "%5, 105", "%5, 104"},
-    {"MaskOfUpdates", "count", "%5, 107", "%5, 108"},
+    {"MaskOneTooFew", "scan", ", 4003", ", 4002"},
+    {"MaskOfUpdates", "count", ", 1003", ", 1004"},
     {"ShuffleWithOtherLane", "scan", "%5, 14", "%5, 12"},
     {"ShuffleAcrossTooFew", "scan", ", i32 31)", ", i32 7199)"},
     {"ShuffleOfSomeLanes", "scan", "idx.i32(i32 -1", "idx.i32(i32 65535"},
