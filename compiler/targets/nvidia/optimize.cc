@@ -123,7 +123,9 @@ absl::Status CheckProducts(const llvm::Module& module, llvm::StringRef cpu) {
 // inline the device library, to fold, and to move what does not change out of loops. LLVM's -O3 costs five times as
 // much and rotates loops, which puts a guard in front of a loop. The guard joins the accumulators of wgmma with zeros
 // after the loop. This makes ptxas wait for each product (its warning C7515).
-constexpr char kInlining[] = "nvvm-reflect,always-inline,function(nvvm-intr-range),";
+constexpr char kInlining[] = "nvvm-reflect,always-inline,";
+// A thread's number is less than the block's size: sums of it and of multiples of that size never overflow.
+constexpr char kRanges[] = "nvvm-intr-range,";
 constexpr char kFolding[] =
     "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
@@ -135,7 +137,7 @@ constexpr char kCleaning[] = ",adce";
 std::string PassesFor(const llvm::Module& module) {
   bool has_wgmma = llvm::any_of(
       module, [](const llvm::Function& function) { return llvm::any_of(llvm::instructions(function), IsWgmma); });
-  return absl::StrCat(kInlining, "function(", kFolding, has_wgmma ? "" : kSharing, kCleaning, "),globaldce");
+  return absl::StrCat(kInlining, "function(", kRanges, kFolding, has_wgmma ? "" : kSharing, kCleaning, "),globaldce");
 }
 
 absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {

@@ -103,7 +103,7 @@ std::string ReleaseOf(const std::string& path) {
   if (!buffer) return "";
   constexpr llvm::StringLiteral kTools = "Cuda compilation tools, release ";
   const auto [before, after] = (*buffer)->getBuffer().split(kTools);
-  return after.take_while([](char c) { return llvm::isPrint(c); }).rtrim('\'').str();
+  return after.take_while([](char c) { return llvm::isAlnum(c) || c == '.' || c == ',' || c == ' '; }).str();
 }
 
 class SearchingToolchain final : public Toolchain {
