@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/dots/outliving_dots.h"
 
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 
 namespace tritond::compiler {
@@ -68,6 +69,13 @@ bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, ForOp loop) {
 
 bool IsReadOn(tt::LoadOp load, ForOp loop) {
   return IsRead(load, [&](ttg::ConvertLayoutOp convert) { return FeedsOutlivingDot(convert, loop); });
+}
+
+bool IsReadByUnit(ttg::ConvertLayoutOp convert) {
+  auto from = llvm::cast<RankedTensorType>(convert.getSrc().getType());
+  auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding());
+  return operand && llvm::isa<ttg::BlockedEncodingAttr>(from.getEncoding()) &&
+         ReadsBuffer(from, OrderInThread(from), operand, /*is_transposed=*/false);
 }
 
 bool IsReadByUnit(tt::LoadOp load) {

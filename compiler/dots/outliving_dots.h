@@ -18,6 +18,9 @@ bool IsReadOn(tt::LoadOp load, mlir::scf::ForOp loop);
 // Whether the unit of any dot reads it so.
 bool IsReadByUnit(tt::LoadOp load);
 
+// Whether the unit of the dot whose operand `convert` makes reads it from the buffer that it goes through.
+bool IsReadByUnit(ttg::ConvertLayoutOp convert);
+
 // Whether such a dot takes the operand that `convert` makes.
 bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, mlir::scf::ForOp loop);
 

@@ -37,6 +37,8 @@
 // first where the buffers do not all fit into shared memory, beside what the loop itself needs there. Then the loop
 // gets fewer stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
 // step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
+#include <array>
+
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/late_dots.h"
@@ -194,7 +196,8 @@ class LatencyAssigner final {
 
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
   int64_t ResidentBlocks(int64_t shared_bytes) {
-    int64_t blocks = limits_.max_shared_bytes / std::max<int64_t>(shared_bytes, 1);
+    const int64_t reserved = limits_.reserved_shared_bytes;
+    int64_t blocks = (limits_.max_shared_bytes + reserved) / std::max<int64_t>(shared_bytes + reserved, 1);
     if (std::optional<int64_t> programs = ProgramsOf(loop_); programs && limits_.multiprocessors > 0)
       blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
@@ -376,21 +379,36 @@ class LatencyAssigner final {
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
   // by side. Buffers of dots' operands, which later passes make, live together, two for a dot that outlives its
-  // iteration.
+  // iteration. Those that are made before the loop live as long as it, where the unit reads them there.
   int64_t BytesOfOthers() {
-    int64_t buffers = 0, scratch = 0;
+    int64_t buffers = BytesOfInvariants();
+    std::array<int64_t, 2> scratch{};  // the largest areas
     loop_.getBody()->walk([&](Operation* op) {
       if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
         if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
+        if (ScratchBytes(convert) == 0) return;  // stays in registers
         buffers += (FeedsOutlivingDot(convert, loop_) ? 2 : 1) * BytesOf(convert.getType());
       } else {
-        scratch = std::max(scratch, ScratchBytes(op));
+        scratch = {std::max(scratch[0], ScratchBytes(op)),
+                   std::max(scratch[1], std::min(scratch[0], ScratchBytes(op)))};
       }
     });
     loop_->getParentOfType<tt::FuncOp>().walk(
         [&](ttg::LocalAllocOp allocation) { buffers += BufferBytes(allocation.getType()); });
-    return buffers + 2 * scratch;
+    return buffers + scratch[0] + scratch[1];
+  }
+
+  int64_t BytesOfInvariants() {
+    llvm::SmallSetVector<ttg::ConvertLayoutOp, 4> operands;
+    for (auto dot : loop_.getBody()->getOps<tt::DotOp>())
+      for (Value input : {dot.getA(), dot.getB()})
+        if (auto convert = input.getDefiningOp<ttg::ConvertLayoutOp>(); convert && loop_.isDefinedOutsideOfLoop(input))
+          operands.insert(convert);
+    int64_t bytes = 0;
+    for (ttg::ConvertLayoutOp convert : operands)
+      if (IsReadByUnit(convert)) bytes += BytesOf(convert.getType());
+    return bytes;
   }
 
   bool IsCopied(Value value) {
@@ -418,7 +436,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
     const AssignLatenciesPassOptions limits{
         num_stages,           max_shared_bytes,     least_copy_bytes, most_copy_bytes,
         copies_in_lane_order, max_waiting_elements, thread_registers, registers,
-        multiprocessors,      issued_warps,         min_stream_words};
+        multiprocessors,      issued_warps,         min_stream_words, reserved_shared_bytes};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

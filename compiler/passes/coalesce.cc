@@ -12,16 +12,17 @@
 // shape are decided together, because each disagreement costs a conversion through shared memory. A branch that no
 // tensor enters or leaves decides for itself, as the versions of a kernel do.
 //
-// - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
-//   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
+// - An access whose neighbours along no dimension are sure to be neighbours in memory (a gather, a scatter, one value
+//   for many elements) takes the order of the first access of its shape that has a preference. Without any, lanes lie
+//   along the dimension in which addresses are nearest to each other as a rule (typical_steps.h).
 // - A load whose groups of neighbours along one dimension alone have one address, as packed weights have, asks for
 //   fewer sectors in that order. A thread takes a group, and loads it once.
 // - Addresses that come from loaded numbers, as those of pages do, have the order that they have where no mask leaves
 //   numbers out.
-// - A store of that kind whose addresses the program computes, from ranges alone, may still have near addresses: every
-//   third element. Those from a scan grow slowly, whatever is scanned: the places of elements that are kept. Each
-//   instruction writes to the sectors between its first and last address, and no cache gathers writes of several. So a
-//   thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
+// - A store or an atomic operation of that kind may still have near addresses: every third element, or the places of
+//   elements that are kept, which grow slowly. Each instruction writes to the sectors between its first and last
+//   address, and no cache gathers writes of several. So a thread takes one element, and lanes are neighbours. Where
+//   addresses are anywhere this is as good as any other width.
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
@@ -36,6 +37,8 @@
 //   as before.
 // - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
 //   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
+// - Where groups of neighbours are reduced that a warp has several of, a thread has several neighbours of each even if
+//   it loads them one by one.
 // - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes (access_width.h).
 #include <algorithm>
 #include <map>
@@ -45,7 +48,7 @@
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
-#include "compiler/analysis/computed_values.h"
+#include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
 #include "compiler/encoding/operand_loads.h"
 #include "compiler/ir/encodings.h"
@@ -67,6 +70,9 @@ using mlir::Value;
 constexpr int kMaxAccessBytes = 16;
 constexpr int kMaxThreadBytes = 32;
 constexpr int kWordBytes = 4;
+constexpr double kSectorBytes = 32, kFarNearer = 2;
+// Neighbours that are reduced to one number, where that is more than an exchange between two lanes, as in a sort.
+constexpr int64_t kLeastGroup = 8;
 
 using Order = llvm::SmallVector<unsigned, 4>;
 
@@ -78,9 +84,10 @@ struct Access {
   Order order{};
   int width = 1;                              // elements of one thread that the access alone would take
   bool prefers = false;                       // an order of its own: neighbours in memory along order[0]
+  bool is_near = false;                       // elements are nearer to each other along order[0] than along others
   bool bounds = false;                        // a width above its own hurts
   int operand_bytes = 0;                      // OperandBytes
-  bool is_strided = false;                    // a store to computed addresses that are no neighbours
+  bool is_scatter = false;                    // writes to addresses that are no neighbours
   llvm::SmallVector<int64_t, 4> constancy{};  // by dimension: neighbours of one address
 };
 
@@ -106,11 +113,7 @@ class AccessReader final {
   std::optional<Access> Read(Operation* op) const {
     return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
         .Case([&](tt::LoadOp load) { return LoadOrStore(load, false); })
-        .Case([&](tt::StoreOp store) {
-          std::optional<Access> access = LoadOrStore(store, true);
-          if (access) access->is_strided = !access->prefers && IsComputed(store.getPtr());
-          return access;
-        })
+        .Case([&](tt::StoreOp store) { return LoadOrStore(store, true); })
         .Case([&](tt::AtomicRMWOp rmw) {
           int bytes = rmw.getAtomicRmwOp() == tt::RmwOp::kFadd ? max_add_bytes_ : kWordBytes;
           return Pointers(rmw, rmw.getPtr(), true, bytes, [&](unsigned dim) {
@@ -147,13 +150,30 @@ class AccessReader final {
     bool repeats = llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.constancy > 1; });
     access.prefers = info.dims[fast].contiguity > 1 && !repeats;
     access.bounds = writes && access.prefers;
+    access.is_scatter = writes && !access.prefers;
     access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
     access.width = std::min(access.width, mask_width(fast));
     if (!writes && !access.prefers) PreferGroups(access, info);
+    if (!access.prefers) OrderByNearness(access, info);
     if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;
+  }
+
+  // The dimension along which elements are nearest to each other is the fastest, if they are far nearer than along the
+  // others. Of neighbours that have one address, any order is as good. How far apart loaded addresses are nobody knows.
+  void OrderByNearness(Access& access, const AxisInfo& info) const {
+    if (info.Rank() == 1 || llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.contiguity > 1; })) return;
+    llvm::SmallVector<double, 4> sectors;
+    for (const Step& step : TypicalSteps(access.pointer, inside_)) {
+      if (step.jumps >= 1) return;
+      sectors.push_back(step.IsEqual() ? 1 : step.Sectors(access.element_bytes, kSectorBytes));
+    }
+    Order order = access.order;
+    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return sectors[a] < sectors[b]; });
+    access.is_near = sectors[order[0]] <= sectors[order[1]] / kFarNearer;
+    if (access.is_near) access.order = order;
   }
 
   // Groups of one address along a dimension, where there are none along the others, and no neighbours in memory.
@@ -280,15 +300,55 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
  private:
-  // By shape, the axes along which tensors are scanned and reduced.
+  // By shape, what is known of tensors that are scanned and reduced, also once they are reshaped.
   struct Axes {
     std::map<Shape, unsigned> scanned;
     std::map<Shape, std::set<unsigned>> reduced;
+    std::map<Shape, int64_t> groups;  // neighbours along the last dimension that are reduced to one
 
     explicit Axes(tt::FuncOp func) {
       auto shape = [](Value source) { return llvm::cast<RankedTensorType>(source.getType()).getShape().vec(); };
       func.walk([&](tt::ScanOp scan) { scanned.try_emplace(shape(scan.getSrcs()[0]), scan.getAxis()); });
-      func.walk([&](tt::ReduceOp reduce) { reduced[shape(reduce.getSrcs()[0])].insert(reduce.getAxis()); });
+      func.walk([&](tt::ReduceOp reduce) { AddReduced(shape(reduce.getSrcs()[0]), reduce.getAxis()); });
+      func.walk([&](tt::ReshapeOp reshape) {
+        auto found = reduced.find(shape(reshape.getResult()));
+        if (found == reduced.end() || reshape.getAllowReorder()) return;
+        for (unsigned axis : std::set<unsigned>(found->second))
+          AddReshaped(shape(reshape.getSrc()), shape(reshape.getResult()), axis);
+      });
+    }
+
+    void AddReduced(const Shape& shape, unsigned axis) {
+      reduced[shape].insert(axis);
+      if (axis + 1 == shape.size()) AddGroup(shape, shape[axis]);
+    }
+
+    void AddGroup(const Shape& shape, int64_t group) {
+      auto [entry, is_new] = groups.try_emplace(shape, group);
+      entry->second = std::min(entry->second, group);
+    }
+
+    // `from` is reshaped to `to`, which is reduced along `axis`. Dimensions of `from` that lie within that one are
+    // reduced with it.
+    void AddReshaped(const Shape& from, const Shape& to, unsigned axis) {
+      auto size_below = [](const Shape& shape, unsigned dim) {
+        return std::accumulate(shape.begin() + dim + 1, shape.end(), int64_t{1}, std::multiplies<>());
+      };
+      const int64_t begin = size_below(to, axis), end = begin * to[axis];
+      for (unsigned dim = 0; dim < from.size(); ++dim) {
+        const int64_t below = size_below(from, dim);
+        if (from[dim] > 1 && below >= begin && below * from[dim] <= end) reduced[from].insert(dim);
+      }
+      if (begin == 1 && !from.empty()) AddGroup(from, std::min(from.back(), end));
+    }
+
+    // Elements of a thread of an access that takes one at a time. Where groups within a warp are reduced, all lanes of
+    // a group hold what is computed of its result. So a thread has as many elements of one as a wide access would take.
+    int64_t WidthOfGroups(const Access& access, int lanes) const {
+      auto found = groups.find(ShapeOf(access));
+      if (found == groups.end() || access.order[0] + 1 != access.order.size()) return 1;
+      if (found->second < kLeastGroup || found->second > lanes) return 1;
+      return std::min<int64_t>(found->second, std::max(1, kMaxAccessBytes / access.element_bytes));
     }
 
     // `order`, from its dimension number `from` on with the reduced ones last.
@@ -312,11 +372,12 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
-      if (!access.is_strided) {
+      if (!access.is_scatter) {
         const auto most = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
         // What goes to dots is copied past the cache. All accesses of a group have one shape, and so one limit.
         if (!width.cheapest)
           width.cheapest = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
+        if (width.wanted == 1) width.cheapest = std::min<int64_t>(axes.WidthOfGroups(access, lanes), share);
         size_per_thread[fast] = *width.cheapest;
       }
       if (auto scan = axes.scanned.find(ShapeOf(access)); scan != axes.scanned.end() && scan->second != fast)
@@ -344,7 +405,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       if (access.prefers) continue;
       auto found = preferred.find(scopes.Of(access.op, ShapeOf(access)));
       Order order = found != preferred.end() ? found->second : access.order;
-      if (found == preferred.end()) axes.PutReducedLast(ShapeOf(access), order, /*from=*/0);
+      if (found == preferred.end() && !access.is_near) axes.PutReducedLast(ShapeOf(access), order, /*from=*/0);
       if (order == access.order) continue;
       access.order = order;
       access.width = 1;

@@ -32,7 +32,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createScaleMaximaPass());
   // Helper functions that were inlined everywhere.
   pm.addPass(mlir::createSymbolDCEPass());
-  // Last: it copies loop bodies, which should be small by now.
+  // These copy loop bodies, which should be small by now.
+  pm.addPass(createFoldFullMasksPass());
   pm.addPass(createUnrollLoopPass());
   // Index arithmetic of the copies.
   pm.addPass(mlir::createCanonicalizerPass());
@@ -104,6 +105,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   AssignLatenciesPassOptions latencies;
   latencies.num_stages = limits.num_stages;
   latencies.max_shared_bytes = limits.max_shared_bytes;
+  latencies.reserved_shared_bytes = limits.reserved_shared_bytes;
   latencies.least_copy_bytes = limits.least_copy_bytes;
   latencies.most_copy_bytes = limits.most_copy_bytes;
   latencies.copies_in_lane_order = limits.copies_in_lane_order;

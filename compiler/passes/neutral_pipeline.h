@@ -34,9 +34,10 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 void AddNeutralLoopPasses(mlir::OpPassManager& pm);
 
 struct PipeliningLimits {
-  int num_stages = 3;            // iterations in flight, where a loop does not say how many
-  int64_t max_shared_bytes = 0;  // of a block, for the buffers
-  int least_copy_bytes = 0;      // that a thread copies asynchronously; 0: it cannot
+  int num_stages = 3;                 // iterations in flight, where a loop does not say how many
+  int64_t max_shared_bytes = 0;       // of a block, for the buffers
+  int64_t reserved_shared_bytes = 0;  // of each block, beside them
+  int least_copy_bytes = 0;           // that a thread copies asynchronously; 0: it cannot
   int most_copy_bytes = 0;
   bool copies_in_lane_order = false;  // lanes of a warp write side by side, least_copy_bytes or most_copy_bytes each
   int max_waiting_elements = 64;      // of a thread, that are no such copies and wait in registers

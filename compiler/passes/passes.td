@@ -50,6 +50,10 @@ def ScaleMaximaPass : Pass<"tt-scale-maxima", "::mlir::ModuleOp"> {
   let summary = "scales the maxima of rows rather than all elements that they are the maxima of";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
+def FoldFullMasksPass : Pass<"tt-fold-full-masks", "::mlir::ModuleOp"> {
+  let summary = "decides masks of loops of known length, and splits these where the masks begin to cut";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def OrderProgramsPass : Pass<"tt-order-programs", "::mlir::ModuleOp"> {
   let summary = "lets the programs of a grid that take longest start first";
   let options = [Option<"wave", "wave", "int64_t", "0", "programs that run at once, about; 0: not known, nothing changes">];
@@ -174,7 +178,9 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"issued_warps", "issued-warps", "int64_t", "0",
            "whose instructions a multiprocessor issues in a cycle; 0: not known, and no copies in place">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
-           "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">];
+           "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">,
+    Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "0",
+           "of each block on a multiprocessor, beside what the kernel asks for">];
 }
 def OrderCopiesPass : Pass<"ttg-order-copies", "::mlir::ModuleOp"> {
   let summary = "gives loads for dots encodings whose asynchronous copies write side by side, in the order of lanes";

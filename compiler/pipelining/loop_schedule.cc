@@ -97,6 +97,13 @@ bool IsDivision(Operation* op) {
 
 bool MayRunEarly(Operation* op) {
   if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return !load.getIsVolatile();
+  if (auto branch = llvm::dyn_cast<mlir::scf::IfOp>(op)) {
+    auto result = branch->walk([&](Operation* inner) {
+      const bool may = llvm::isa<mlir::scf::IfOp>(inner) || IsDivision(inner) || mlir::isPure(inner);
+      return may ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+    });
+    return !result.wasInterrupted();
+  }
   return IsDivision(op) || mlir::isPure(op);
 }
 

@@ -37,6 +37,7 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   PipeliningLimits limits;
   limits.num_stages = options.num_stages;
   limits.max_shared_bytes = info.max_shared_bytes;
+  limits.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   limits.least_copy_bytes = info.async_copies.least_bytes;
   limits.most_copy_bytes = info.async_copies.most_bytes;
   limits.copies_in_lane_order = info.async_copies.in_lane_order;

@@ -22,9 +22,10 @@ tt.func @every_third(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<
   tt.return
 }
 
-// Where the addresses come from memory they may be anywhere: the encoding of the values is as good as any.
+// Addresses that come from memory may be near each other, too: the places of elements that another kernel counted.
 // CHECK-LABEL: @scatter
-// CHECK: tt.store {{.*}} : tensor<256x!tt.ptr<f16>, #[[PAIRS]]>
+// CHECK: tt.load {{.*}} : tensor<256x!tt.ptr<f16>, #[[PAIRS]]>
+// CHECK: tt.store {{.*}} : tensor<256x!tt.ptr<f16>, #[[ONE]]>
 tt.func @scatter(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %i: !tt.ptr<i32>, %q: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
   %r = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #b>
   %ps = tt.splat %p : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>, #b>

@@ -174,3 +174,42 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// A persistent loop finds its next tile in a branch, by divisions. It comes as early as the load whose address it makes.
+// CHECK-LABEL: @next_tile
+//       CHECK:   scf.if
+//       CHECK:   } {loop.cluster = 0 : i32, loop.stage = 0 : i32}
+//       CHECK:   tt.load {{.*}}loop.cluster = 0 : i32, loop.stage = 0 : i32
+//       CHECK:   tt.dot {{.*}}loop.stage = 1 : i32
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @next_tile(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %yb: tensor<64x64xf16, #b>, %tiles: i32, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c7 = arith.constant 7 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%tile = %c0, %acc = %zero) -> (i32, tensor<64x64xf32, #mma>) : i32 {
+      %k = arith.remsi %i, %c7 : i32
+      %is_new = arith.cmpi eq, %k, %c0 : i32
+      %next = scf.if %is_new -> (i32) {
+        %t = arith.addi %tile, %c1 : i32
+        %row = arith.divsi %t, %tiles : i32
+        scf.yield %row : i32
+      } else {
+        scf.yield %tile : i32
+      }
+      %offset = tt.splat %next : i32 -> tensor<64x64xi32, #blocked>
+      %q = tt.addptr %p, %offset : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      %x = tt.load %q {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %next, %d : i32, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}

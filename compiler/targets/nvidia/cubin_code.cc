@@ -3,6 +3,7 @@
 // the fields that it prints.
 #include "compiler/targets/nvidia/cubin_code.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -21,6 +22,8 @@ struct Instruction {
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947;
 constexpr int kNumScoreboards = 6;
+// Until memory answers, and of an instruction of a warp beside those of others.
+constexpr double kMemoryCycles = 600, kIssueCycles = 2;
 
 uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
 // That a load holds until it has ended.
@@ -39,22 +42,25 @@ int64_t Distance(const Instruction& branch, int compute_capability) {
   return ((words << 8) + static_cast<int64_t>(branch.low >> 16 & 0xff)) / 4;
 }
 
-// What one iteration of a loop does.
+// What one iteration of a loop does, once others ran before it.
 void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
-  std::array<bool, kNumScoreboards> held{};  // by loads of this round
-  bool ended = true;
-  for (const Instruction& i : body) {
-    for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard)
-      ended = ended || (held[scoreboard] && WaitsFor(i, scoreboard));
-    if (Opcode(i) != kLoadOpcode || Scoreboard(i) >= kNumScoreboards) continue;
-    if (ended) {
-      ++code->rounds;
-      held = {};
-      ended = false;
+  std::array<double, kNumScoreboards> free{};  // when the last load that holds it ends
+  double now = 0, begin = 0;
+  int64_t loaded = 0;
+  for (const bool counts : {false, true}) {
+    begin = now;
+    for (const Instruction& i : body) {
+      for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard)
+        if (WaitsFor(i, scoreboard)) now = std::max(now, free[scoreboard]);
+      now += kIssueCycles;
+      if (Opcode(i) != kLoadOpcode || Scoreboard(i) >= kNumScoreboards) continue;
+      free[Scoreboard(i)] = now + kMemoryCycles;
+      if (counts) loaded += LoadedBytes(i);
     }
-    held[Scoreboard(i)] = true;
-    code->loaded += LoadedBytes(i);
   }
+  if (loaded == 0) return;
+  code->loaded += loaded;
+  code->latencies += std::max(1.0, (now - begin) / kMemoryCycles);
 }
 
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {

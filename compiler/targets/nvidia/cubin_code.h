@@ -13,12 +13,14 @@ namespace tritond::compiler::nvidia {
 struct CubinCode {
   size_t bytes = 0;
   size_t waits = 0;  // for wgmma
-  // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and in how many rounds. A
-  // round ends where an instruction waits for one of its loads. So each round takes as long as memory needs to answer.
-  int64_t loaded = 0, rounds = 0;
+  // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
+  // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
+  // and for those that hold the same scoreboard.
+  int64_t loaded = 0;
+  double latencies = 0;
 
-  // Bytes that are on their way at once; 0: no loop loads.
-  double AtOnce() const { return rounds > 0 ? static_cast<double>(loaded) / static_cast<double>(rounds) : 0; }
+  // Bytes that are on their way at once, on average; 0: no loop loads.
+  double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }
 };
 
 // Nothing where the bytes are no cubin with this kernel. For devices from sm_80 on.

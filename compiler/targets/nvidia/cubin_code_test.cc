@@ -29,12 +29,14 @@ class CubinCodeTest : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(CubinCodeTest, LoadsThatNothingWaitsForAreOneRound) {
-  EXPECT_EQ(Loop(4, /*at_once=*/true).AtOnce(), 64);
-  EXPECT_EQ(Loop(2, /*at_once=*/true).AtOnce(), 32);
+TEST_P(CubinCodeTest, LoadsThatNothingWaitsForAreOnTheirWayTogether) {
+  EXPECT_NEAR(Loop(4, /*at_once=*/true).AtOnce(), 64, 6);
+  EXPECT_NEAR(Loop(2, /*at_once=*/true).AtOnce(), 32, 3);
 }
 
-TEST_P(CubinCodeTest, ALoadWhoseAddressNeedsAnotherOneIsARound) { EXPECT_EQ(Loop(4, /*at_once=*/false).AtOnce(), 16); }
+TEST_P(CubinCodeTest, ALoadWhoseAddressNeedsAnotherOneIsAlone) {
+  EXPECT_NEAR(Loop(4, /*at_once=*/false).AtOnce(), 16, 1);
+}
 
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);

@@ -30,7 +30,9 @@
 // them load more at once.
 //
 // Where the text says that a thread could load more at once than it does, all registers that as many blocks leave are
-// tried, then a block less. That is taken where all blocks together then have more on its way.
+// tried, then a block less. That is taken where all blocks together then have more on its way. Half of the blocks are
+// tried last. If each thread then has far more on its way, all blocks may have a little less: a kernel whose programs
+// load long rows often has few of them, and then how much each thread loads is all that counts.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -74,6 +76,14 @@ constexpr int64_t kStoredBytes = 8;
 // Blocks of as many warps come and go in large portions, so that twice as many are worth a try whatever it takes.
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
+// Where a thread loads so many times as much at once, half of the blocks are as good if they load nearly as much
+// together: a grid may have no more. Not below so many warps.
+constexpr double kMoreOfThread = 1.6, kNearlyAll = 0.9;
+constexpr int64_t kLeastLoadingWarps = 16;
+// What a thread loads of a long row in an iteration.
+constexpr int64_t kLongRowBytes = 512;
+// What counts as more on its way of all blocks together.
+constexpr double kMoreOfAll = 1.02;
 
 struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
@@ -208,7 +218,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   return cheap ? *std::move(again) : once;
 }
 
-// The binary for as many blocks on a multiprocessor, or for one less, where more is loaded at once then.
+// The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
+// each thread has to load far more at once.
 std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
                           const std::string& ptx, const AssembleOptions& options, int num_warps,
                           const TargetInfo& info) {
@@ -216,15 +227,21 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const int arch = info.arch.get<int>();
   const double at_once = CodeOfCubin(once, kernel, arch).AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  if (!note.all_warps || at_once >= static_cast<double>(note.loads) || AsksForBlocks(ptx, note)) return once;
+  if (!note.all_warps || at_once >= kNearlyAll * static_cast<double>(note.loads) || AsksForBlocks(ptx, note))
+    return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
-  for (int64_t asked = blocks; asked > 0 && asked + 1 >= blocks; --asked) {
+  for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
+    const bool half = asked < blocks - 1;
+    if (asked == 0 || (half && (asked * num_warps < kLeastLoadingWarps || note.loads < kLongRowBytes))) return once;
     absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, asked), options);
     if (!again.ok()) return once;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
+    if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) continue;
     const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
-    const bool more = CodeOfCubin(*again, kernel, arch).AtOnce() * resident > at_once * static_cast<double>(blocks);
-    if (more && now.local_bytes.value_or(0) <= taken.local_bytes.value_or(0)) return *std::move(again);
+    const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
+    const double ratio = of_thread * resident / (at_once * static_cast<double>(blocks));
+    if (half ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > kMoreOfAll)
+      return *std::move(again);
   }
   return once;
 }

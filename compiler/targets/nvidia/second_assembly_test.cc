@@ -239,6 +239,18 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   EXPECT_EQ(as_many.plain, 1);
 }
 
+// A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
+TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
+  const std::string little = Binary(LoopThatLoads(2, true, "sm_90a")), much = Binary(LoopThatLoads(8, true, "sm_90a"));
+  TwoBinaries row(little, much, /*blocks=*/4), piece(little, much, 4), no_more(little, little, 4);
+  const std::string long_row = absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n");
+  EXPECT_TRUE(Choose(row, Kernel(24, 1, long_row)) == much);
+  EXPECT_TRUE(Choose(piece, Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 256 bytes at once\n"))) == little);
+  EXPECT_EQ(piece.asked, 0);
+  EXPECT_TRUE(Choose(no_more, Kernel(24, 1, long_row)) == little);
+  EXPECT_EQ(no_more.asked, 1);
+}
+
 // Blocks of one warp, for which all registers were asked for.
 TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
   const std::string text = Kernel(160, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 8\n"));

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/analysis/element_ranges.h"
+
+#include <algorithm>
+
+#include "compiler/ir/tt_dialect.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler {
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Operation;
+using mlir::Value;
+using Range = std::optional<ElementRange>;
+using Predicate = arith::CmpIPredicate;
+
+// Sums and products of ends are computed in 64 bits.
+constexpr int64_t kMostEnd = int64_t{1} << 31;
+
+std::optional<int64_t> Constant(Value value) {
+  llvm::APInt constant;
+  if (!mlir::matchPattern(value, mlir::m_ConstantInt(&constant)) || constant.getSignificantBits() > 64)
+    return std::nullopt;
+  return constant.getSExtValue();
+}
+
+// What of `range` fits into the type of `value`; nothing where some does not.
+Range Fitting(Value value, ElementRange range) {
+  auto type = llvm::dyn_cast<mlir::IntegerType>(mlir::getElementTypeOrSelf(value.getType()));
+  const int64_t limit = !type || type.getWidth() > 32 ? kMostEnd : int64_t{1} << (type.getWidth() - 1);
+  return range.least >= -limit && range.most < limit ? Range(range) : std::nullopt;
+}
+
+ElementRange Hull(std::initializer_list<int64_t> ends) { return {std::min(ends), std::max(ends)}; }
+
+Range Sum(const ElementRange& a, const ElementRange& b) { return ElementRange{a.least + b.least, a.most + b.most}; }
+Range Difference(const ElementRange& a, const ElementRange& b) {
+  return ElementRange{a.least - b.most, a.most - b.least};
+}
+Range Product(const ElementRange& a, const ElementRange& b) {
+  return Hull({a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most});
+}
+Range Quotient(const ElementRange& a, const ElementRange& b) {
+  if (b.least <= 0 || b.least != b.most) return std::nullopt;
+  return ElementRange{a.least / b.least, a.most / b.least};
+}
+Range Remainder(const ElementRange& a, const ElementRange& b) {
+  if (a.least < 0 || b.least <= 0) return std::nullopt;
+  return ElementRange{0, std::min(a.most, b.most - 1)};
+}
+Range Least(const ElementRange& a, const ElementRange& b) {
+  return ElementRange{std::min(a.least, b.least), std::min(a.most, b.most)};
+}
+Range Greatest(const ElementRange& a, const ElementRange& b) {
+  return ElementRange{std::max(a.least, b.least), std::max(a.most, b.most)};
+}
+
+std::optional<bool> IsLess(const ElementRange& a, const ElementRange& b) {
+  if (a.most < b.least) return true;
+  return a.least >= b.most ? std::optional(false) : std::nullopt;
+}
+
+std::optional<bool> Not(std::optional<bool> decided) { return decided ? std::optional(!*decided) : std::nullopt; }
+
+}  // namespace
+
+std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop) {
+  const std::optional<int64_t> begin = Constant(loop.getLowerBound()), end = Constant(loop.getUpperBound()),
+                               step = Constant(loop.getStep());
+  if (!begin || !end || !step || *step <= 0) return std::nullopt;
+  for (int64_t bound : {*begin, *end, *step})
+    if (bound < -kMostEnd || bound > kMostEnd) return std::nullopt;
+  return ConstantLoop{*begin, *step, std::max<int64_t>(0, llvm::divideCeilSigned(*end - *begin, *step))};
+}
+
+void ElementRanges::Limit(mlir::scf::ForOp loop, int64_t iterations) {
+  limits_[loop] = iterations;
+  known_.clear();
+}
+
+Range ElementRanges::Of(Value value) {
+  if (auto found = known_.find(value); found != known_.end()) return found->second;
+  Range range = Find(value);
+  if (range) range = Fitting(value, *range);
+  return known_[value] = range;
+}
+
+Range ElementRanges::Find(Value value) {
+  if (std::optional<int64_t> constant = Constant(value)) return ElementRange{*constant, *constant};
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp()) return std::nullopt;
+    std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
+    if (!constant) return std::nullopt;
+    if (auto limit = limits_.find(loop); limit != limits_.end()) constant->iterations = limit->second;
+    if (constant->iterations == 0) return std::nullopt;
+    return ElementRange{constant->begin, constant->begin + (constant->iterations - 1) * constant->step};
+  }
+  auto both = [&](Range (*combine)(const ElementRange&, const ElementRange&)) {
+    return [this, combine](Operation* op) -> Range {
+      const Range a = Of(op->getOperand(0)), b = Of(op->getOperand(1));
+      return a && b ? combine(*a, *b) : std::nullopt;
+    };
+  };
+  return llvm::TypeSwitch<Operation*, Range>(value.getDefiningOp())
+      .Case([](tt::MakeRangeOp op) { return ElementRange{op.getStart(), int64_t{op.getEnd()} - 1}; })
+      .Case<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp, ttg::ConvertLayoutOp,
+            arith::ExtSIOp, arith::TruncIOp>([&](Operation* op) { return Of(op->getOperand(0)); })
+      .Case([&](arith::ExtUIOp op) {
+        const Range range = Of(op.getIn());
+        return range && range->least >= 0 ? range : std::nullopt;
+      })
+      .Case<arith::AddIOp>(both(Sum))
+      .Case<arith::SubIOp>(both(Difference))
+      .Case<arith::MulIOp>(both(Product))
+      .Case<arith::DivSIOp>(both(Quotient))
+      .Case<arith::RemSIOp>(both(Remainder))
+      .Case<arith::MinSIOp>(both(Least))
+      .Case<arith::MaxSIOp>(both(Greatest))
+      .Default([](Operation*) { return std::nullopt; });
+}
+
+std::optional<bool> ElementRanges::Decides(arith::CmpIOp compare) {
+  const Range a = Of(compare.getLhs()), b = Of(compare.getRhs());
+  if (!a || !b) return std::nullopt;
+  const bool is_signed = a->least >= 0 && b->least >= 0;  // or reads as if it were
+  switch (compare.getPredicate()) {
+    case Predicate::ult:
+      if (!is_signed) return std::nullopt;
+      [[fallthrough]];
+    case Predicate::slt:
+      return IsLess(*a, *b);
+    case Predicate::uge:
+      if (!is_signed) return std::nullopt;
+      [[fallthrough]];
+    case Predicate::sge:
+      return Not(IsLess(*a, *b));
+    case Predicate::ugt:
+      if (!is_signed) return std::nullopt;
+      [[fallthrough]];
+    case Predicate::sgt:
+      return IsLess(*b, *a);
+    case Predicate::ule:
+      if (!is_signed) return std::nullopt;
+      [[fallthrough]];
+    case Predicate::sle:
+      return Not(IsLess(*b, *a));
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace tritond::compiler

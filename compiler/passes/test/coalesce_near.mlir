@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s --ttg-coalesce | FileCheck %s
+
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#v = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#r = #ttg.slice<{dim = 1, parent = #b}>
+#c = #ttg.slice<{dim = 0, parent = #b}>
+// CHECK-DAG: #[[DOWN:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], {{.*}} order = [0, 1]
+// CHECK-DAG: #[[ALONG:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], {{.*}} order = [1, 0]
+// CHECK-DAG: #[[GROUPS:.+]] = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32]
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+
+// Pixels of images, whose rows have %w of them, in rows; channels, that are %s apart, in columns. Nothing is known of
+// %w, so no two pixels are sure to be neighbours. Most are.
+// CHECK-LABEL: @pixels
+// CHECK: tt.load {{.*}} : tensor<128x32x!tt.ptr<f16>, #[[DOWN]]>
+tt.func @pixels(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %w: i32, %s: i32, %t: i32) -> tensor<128x32xf16, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #r>
+  %ws = tt.splat %w : i32 -> tensor<128xi32, #r>
+  %x = arith.remsi %i, %ws : tensor<128xi32, #r>
+  %y = arith.divsi %i, %ws : tensor<128xi32, #r>
+  %ts = tt.splat %t : i32 -> tensor<128xi32, #r>
+  %row = arith.muli %y, %ts : tensor<128xi32, #r>
+  %pixel = arith.addi %x, %row : tensor<128xi32, #r>
+  %pixels = tt.expand_dims %pixel {axis = 1 : i32} : tensor<128xi32, #r> -> tensor<128x1xi32, #b>
+  %c = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #c>
+  %ss = tt.splat %s : i32 -> tensor<32xi32, #c>
+  %channel = arith.muli %c, %ss : tensor<32xi32, #c>
+  %channels = tt.expand_dims %channel {axis = 0 : i32} : tensor<32xi32, #c> -> tensor<1x32xi32, #b>
+  %a = tt.broadcast %pixels : tensor<128x1xi32, #b> -> tensor<128x32xi32, #b>
+  %d = tt.broadcast %channels : tensor<1x32xi32, #b> -> tensor<128x32xi32, #b>
+  %at = arith.addi %a, %d : tensor<128x32xi32, #b>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<128x32x!tt.ptr<f16>, #b>
+  %q = tt.addptr %ps, %at : tensor<128x32x!tt.ptr<f16>, #b>, tensor<128x32xi32, #b>
+  %v = tt.load %q : tensor<128x32x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<128x32xf16, #b>
+}
+
+// Rows at loaded indices: how far apart these are nobody knows. Every order is as good.
+// CHECK-LABEL: @loaded_rows
+// CHECK: tt.load {{.*}} : tensor<128x32x!tt.ptr<f16>, #[[ALONG]]>
+tt.func @loaded_rows(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %index: tensor<128xi32, #r>, %s: i32) -> tensor<128x32xf16, #b> {
+  %rows = tt.expand_dims %index {axis = 1 : i32} : tensor<128xi32, #r> -> tensor<128x1xi32, #b>
+  %c = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #c>
+  %ss = tt.splat %s : i32 -> tensor<32xi32, #c>
+  %channel = arith.muli %c, %ss : tensor<32xi32, #c>
+  %channels = tt.expand_dims %channel {axis = 0 : i32} : tensor<32xi32, #c> -> tensor<1x32xi32, #b>
+  %a = tt.broadcast %rows : tensor<128x1xi32, #b> -> tensor<128x32xi32, #b>
+  %d = tt.broadcast %channels : tensor<1x32xi32, #b> -> tensor<128x32xi32, #b>
+  %at = arith.addi %a, %d : tensor<128x32xi32, #b>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<128x32x!tt.ptr<f16>, #b>
+  %q = tt.addptr %ps, %at : tensor<128x32x!tt.ptr<f16>, #b>, tensor<128x32xi32, #b>
+  %v = tt.load %q : tensor<128x32x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<128x32xf16, #b>
+}
+
+// A mask of which nothing is known makes loads scalar. Groups of 32 are reduced, of which a thread takes four elements.
+// CHECK-LABEL: @groups
+// CHECK: tt.load {{.*}} : tensor<2048x!tt.ptr<f32>, #[[GROUPS]]>
+tt.func @groups(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %mask: tensor<2048xi1, #v>) -> tensor<64xf32, #r> {
+  %i = tt.make_range {start = 0 : i32, end = 2048 : i32} : tensor<2048xi32, #v>
+  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>, #v>
+  %q = tt.addptr %ps, %i : tensor<2048x!tt.ptr<f32>, #v>, tensor<2048xi32, #v>
+  %x = tt.load %q, %mask : tensor<2048x!tt.ptr<f32>, #v>
+  %y = tt.reshape %x : tensor<2048xf32, #v> -> tensor<64x32xf32, #b>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%l: f32, %h: f32):
+    %g = arith.maxnumf %l, %h : f32
+    tt.reduce.return %g : f32
+  }) : (tensor<64x32xf32, #b>) -> tensor<64xf32, #r>
+  tt.return %m : tensor<64xf32, #r>
+}
+}
