@@ -108,7 +108,9 @@ Range ElementRanges::Find(Value value) {
     };
   };
   return llvm::TypeSwitch<Operation*, Range>(value.getDefiningOp())
-      .Case([](tt::MakeRangeOp op) { return ElementRange{op.getStart(), int64_t{op.getEnd()} - 1}; })
+      .Case([](tt::MakeRangeOp op) {
+        return ElementRange{op.getStart(), int64_t{op.getEnd()} - 1};
+      })
       .Case<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp, ttg::ConvertLayoutOp,
             arith::ExtSIOp, arith::TruncIOp>([&](Operation* op) { return Of(op->getOperand(0)); })
       .Case([&](arith::ExtUIOp op) {

@@ -75,7 +75,9 @@ class StepFinder final {
     }
     return llvm::TypeSwitch<Operation*, Steps>(value.getDefiningOp())
         .Case<tt::SplatOp>([&](auto) { return All(value, kEqual); })
-        .Case<tt::MakeRangeOp>([](auto) { return Steps{{1, 0}}; })
+        .Case<tt::MakeRangeOp>([](auto) {
+          return Steps{{1, 0}};
+        })
         .Case([&](tt::ExpandDimsOp op) {
           Steps steps = Of(op.getSrc());
           steps.insert(steps.begin() + op.getAxis(), kEqual);
@@ -145,10 +147,10 @@ class StepFinder final {
   Steps OfOneThatVaries(Value one, Value other) {
     Steps steps = Of(one);
     for (auto [step, second] : llvm::zip_equal(steps, Of(other)))
-      step = step.IsEqual()                 ? second
-             : second.IsEqual()             ? step
-             : step.size == second.size     ? Step{step.size, std::max(step.jumps, second.jumps)}
-                                            : kAnywhere;
+      step = step.IsEqual()             ? second
+             : second.IsEqual()         ? step
+             : step.size == second.size ? Step{step.size, std::max(step.jumps, second.jumps)}
+                                        : kAnywhere;
     return steps;
   }
 
@@ -158,9 +160,7 @@ class StepFinder final {
 
 }  // namespace
 
-double Step::Sectors(double bytes, double sector_bytes) const {
-  return jumps + std::abs(size) * bytes / sector_bytes;
-}
+double Step::Sectors(double bytes, double sector_bytes) const { return jumps + std::abs(size) * bytes / sector_bytes; }
 
 llvm::SmallVector<Step, 4> TypicalSteps(mlir::Value tensor, const AxisInfoAnalysis& axes) {
   return StepFinder(axes).Of(tensor);

@@ -15,8 +15,8 @@ struct Step {
   double jumps = 1;
 
   bool IsEqual() const { return size == 0 && jumps == 0; }
-  // How many sectors of `sector_bytes` lie between neighbours of `bytes` each, those that jump counted as one. The share
-  // of neighbours that begin another sector, if it is less than one.
+  // How many sectors of `sector_bytes` lie between neighbours of `bytes` each, those that jump counted as one. The
+  // share of neighbours that begin another sector, if it is less than one.
   double Sectors(double bytes, double sector_bytes) const;
 };
 

@@ -33,9 +33,10 @@
 // operands go through registers, and whose other buffers leave each scheduler one warp, with nothing to issue while
 // that one waits; or of which one iteration ahead does not fit otherwise. They are then as many iterations ahead as
 // leave room for another block. A load needs one buffer more (loop.read_on) if a dot reads it that may run on while the
-// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. It is also given up
-// first where the buffers do not all fit into shared memory, beside what the loop itself needs there. Then the loop
-// gets fewer stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
+// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. So it is where the dot
+// holds its other operand in registers that a thread lacks. It is also given up first where the buffers do not all fit
+// into shared memory, beside what the loop itself needs there and what is made before it. Then the loop gets fewer
+// stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
 // step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
 #include <array>
 
@@ -168,7 +169,8 @@ class LatencyAssigner final {
         return true;
       if (!fits) continue;
       const bool costs_blocks = ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks;
-      SetLatency(latency, max_level, costs_blocks ? CopyTarget::kApart : CopyTarget::kReadOn);
+      const bool reads_on = !costs_blocks && HasRegistersToReadOn();
+      SetLatency(latency, max_level, reads_on ? CopyTarget::kReadOn : CopyTarget::kApart);
       return true;
     }
     return false;
@@ -204,7 +206,20 @@ class LatencyAssigner final {
     int64_t words = kOtherRegisters;
     for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>()) words += RegistersOf(dot.getD());
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    words = std::min(words, kMostRegisters);
     return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
+  }
+
+  // A dot that runs on holds its first operand, where that is in registers, until the next iteration has begun.
+  bool HasRegistersToReadOn() {
+    if (limits_.registers == 0) return true;
+    int64_t words = kScoreRegisters, held = 0;
+    for (auto dot : loop_.getBody()->getOps<tt::DotOp>()) {
+      words += RegistersOf(dot.getD());
+      auto convert = dot.getA().getDefiningOp<ttg::ConvertLayoutOp>();
+      if (convert && ScratchBytes(convert) == 0 && OutlivesIteration(dot, loop_)) held += RegistersOf(dot.getA());
+    }
+    return held == 0 || words + held <= kMostRegisters;
   }
 
   int64_t BytesOfBuffers(int latency, int max_level, CopyTarget target) {

@@ -8,7 +8,8 @@
 //   %y = ttg.local_load %m     : !ttg.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #ttg.dot_op<{…}>>
 //
 // #shared keeps the source's fastest dimension together, in groups of 16 bytes. It swizzles the groups such that eight
-// neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays.
+// neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays. Operands under
+// several encodings, as of dots of several shapes, share a buffer.
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
@@ -28,6 +29,16 @@ bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
   return plan.ok() && plan->kind == ConversionPlan::Kind::kShared;
 }
 
+// The buffer of `type` that holds what `convert` converts and was made before it in its block; or null.
+ttg::LocalAllocOp BufferBefore(ttg::ConvertLayoutOp convert, ttg::MemDescType type) {
+  for (mlir::Operation* user : convert.getSrc().getUsers())
+    if (auto buffer = llvm::dyn_cast<ttg::LocalAllocOp>(user); buffer && buffer.getType() == type &&
+                                                               buffer->getBlock() == convert->getBlock() &&
+                                                               buffer->isBeforeInBlock(convert))
+      return buffer;
+  return nullptr;
+}
+
 void Rewrite(ttg::ConvertLayoutOp convert) {
   auto from = llvm::cast<RankedTensorType>(convert.getSrc().getType());
   RankedTensorType to = convert.getType();
@@ -41,7 +52,8 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   auto type =
       ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
                             ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, from.getShape());
-  auto buffer = ttg::LocalAllocOp::create(b, convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
+  auto buffer = BufferBefore(convert, type);
+  if (!buffer) buffer = ttg::LocalAllocOp::create(b, convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
   mlir::Operation* first = nullptr;
   for (mlir::Operation* user : convert->getUsers())
