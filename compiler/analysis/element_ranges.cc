@@ -65,6 +65,12 @@ std::optional<bool> IsLess(const ElementRange& a, const ElementRange& b) {
   return a.least >= b.most ? std::optional(false) : std::nullopt;
 }
 
+std::optional<bool> IsEqual(const ElementRange& a, const ElementRange& b) {
+  if (a.most < b.least || b.most < a.least) return false;
+  const bool one = a.least == a.most && b.least == b.most;
+  return one ? std::optional(true) : std::nullopt;
+}
+
 std::optional<bool> Not(std::optional<bool> decided) { return decided ? std::optional(!*decided) : std::nullopt; }
 
 }  // namespace
@@ -78,8 +84,8 @@ std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop) {
   return ConstantLoop{*begin, *step, std::max<int64_t>(0, llvm::divideCeilSigned(*end - *begin, *step))};
 }
 
-void ElementRanges::Limit(mlir::scf::ForOp loop, int64_t iterations) {
-  limits_[loop] = iterations;
+void ElementRanges::Limit(mlir::scf::ForOp loop, int64_t first, int64_t iterations) {
+  limits_[loop] = {first, iterations};
   known_.clear();
 }
 
@@ -97,7 +103,10 @@ Range ElementRanges::Find(Value value) {
     if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp()) return std::nullopt;
     std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
     if (!constant) return std::nullopt;
-    if (auto limit = limits_.find(loop); limit != limits_.end()) constant->iterations = limit->second;
+    if (auto limit = limits_.find(loop); limit != limits_.end()) {
+      constant->begin += limit->second.first * constant->step;
+      constant->iterations = limit->second.second;
+    }
     if (constant->iterations == 0) return std::nullopt;
     return ElementRange{constant->begin, constant->begin + (constant->iterations - 1) * constant->step};
   }
@@ -152,9 +161,12 @@ std::optional<bool> ElementRanges::Decides(arith::CmpIOp compare) {
       [[fallthrough]];
     case Predicate::sle:
       return Not(IsLess(*b, *a));
-    default:
-      return std::nullopt;
+    case Predicate::eq:
+      return IsEqual(*a, *b);
+    case Predicate::ne:
+      return Not(IsEqual(*a, *b));
   }
+  return std::nullopt;
 }
 
 }  // namespace tritond::compiler

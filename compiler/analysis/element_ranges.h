@@ -27,8 +27,8 @@ std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop);
 // known of other values, and of sums and products that may not fit into their type. Trusts no flags.
 class ElementRanges final {
  public:
-  // As if the loops ran only for these iterations from their first one on.
-  void Limit(mlir::scf::ForOp loop, int64_t iterations);
+  // As if the loop ran only for these iterations, from its iteration number `first` on.
+  void Limit(mlir::scf::ForOp loop, int64_t first, int64_t iterations);
 
   std::optional<ElementRange> Of(mlir::Value value);
 
@@ -38,7 +38,7 @@ class ElementRanges final {
  private:
   std::optional<ElementRange> Find(mlir::Value value);
 
-  llvm::DenseMap<mlir::Operation*, int64_t> limits_;
+  llvm::DenseMap<mlir::Operation*, std::pair<int64_t, int64_t>> limits_;
   llvm::DenseMap<mlir::Value, std::optional<ElementRange>> known_;
 };
 

@@ -10,7 +10,8 @@
 //
 // Comparisons that the ranges of their sides decide become constants, and masks that hold everywhere go with them. A
 // loop whose comparisons hold in the first iterations, at least in kLeastIterations, is split after these. The
-// assembler of NVIDIA unrolls loops of known length only if their loads have no masks.
+// assembler of NVIDIA unrolls loops of known length only if their loads have no masks. A loop that asks whether an
+// iteration is the first one, to begin its sums, is split after that one, so that neither part asks.
 //
 // Innermost loops without dots alone are split, of no more than kMostOperations: others are copied into more code than
 // the masks take.
@@ -55,7 +56,7 @@ int64_t FullIterations(ForOp loop, const ConstantLoop& constant) {
   });
   auto holds = [&](int64_t iterations) {
     ElementRanges first;
-    first.Limit(loop, iterations);
+    first.Limit(loop, 0, iterations);
     return llvm::any_of(undecided, [&](arith::CmpIOp compare) { return first.Decides(compare) == true; });
   };
   if (undecided.empty() || constant.iterations <= kLeastIterations || !holds(kLeastIterations)) return 0;
@@ -67,7 +68,23 @@ int64_t FullIterations(ForOp loop, const ConstantLoop& constant) {
   return full;
 }
 
-void Split(ForOp loop, const ConstantLoop& constant, int64_t iterations) {
+// Whether a comparison with one number tells the first iteration from the others.
+bool AsksForFirst(ForOp loop, const ConstantLoop& constant) {
+  if (constant.iterations < 2) return false;
+  ElementRanges all, first, others;
+  first.Limit(loop, 0, 1);
+  others.Limit(loop, 1, constant.iterations - 1);
+  auto result = loop.getBody()->walk([&](arith::CmpIOp compare) {
+    using Predicate = arith::CmpIPredicate;
+    const bool asks = (compare.getPredicate() == Predicate::eq || compare.getPredicate() == Predicate::ne) &&
+                      !all.Decides(compare) && first.Decides(compare) && others.Decides(compare);
+    return asks ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+// Returns the loop of the other iterations.
+ForOp Split(ForOp loop, const ConstantLoop& constant, int64_t iterations) {
   mlir::OpBuilder b(loop);
   auto bound = arith::ConstantOp::create(
       b, loop.getLoc(), b.getIntegerAttr(loop.getUpperBound().getType(), constant.begin + iterations * constant.step));
@@ -77,6 +94,7 @@ void Split(ForOp loop, const ConstantLoop& constant, int64_t iterations) {
   rest.setLowerBound(bound);
   rest.getInitArgsMutable().assign(loop.getResults());
   loop.setUpperBound(bound);
+  return rest;
 }
 
 class FoldFullMasksPass : public impl::FoldFullMasksPassBase<FoldFullMasksPass> {
@@ -84,8 +102,12 @@ class FoldFullMasksPass : public impl::FoldFullMasksPassBase<FoldFullMasksPass> 
     llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
     for (ForOp loop : loops) {
-      const std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
+      std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
       if (!constant || loop.getUnsignedCmp() || !IsSmall(loop)) continue;
+      if (AsksForFirst(loop, *constant)) {
+        loop = Split(loop, *constant, 1);
+        constant = ConstantLoopOf(loop);
+      }
       if (const int64_t iterations = FullIterations(loop, *constant); iterations > 0)
         Split(loop, *constant, iterations);
     }

@@ -128,3 +128,33 @@ tt.func @wraps() -> tensor<128xi1> {
   %mask = arith.cmpi slt, %x, %c0 : tensor<128xi8>
   tt.return %mask : tensor<128xi1>
 }
+
+// -----
+
+// The first iteration begins the sum, the others add to it.
+// CHECK-LABEL: @first
+//   CHECK-NOT:   arith.cmpi
+//       CHECK:   %[[FIRST:.*]] = tt.load
+//       CHECK:   scf.for %{{.*}} = %c1_i32 to %c9_i32 step %c1_i32 iter_args(%[[ACC:.*]] = %[[FIRST]])
+//   CHECK-NOT:     scf.if
+//       CHECK:     arith.addf %[[ACC]]
+tt.func @first(%p: tensor<8x!tt.ptr<f32>>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c9 = arith.constant 9 : i32
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %sum = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<8xf32>) : i32 {
+    %s = tt.splat %i : i32 -> tensor<8xi32>
+    %q = tt.addptr %p, %s : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    %x = tt.load %q : tensor<8x!tt.ptr<f32>>
+    %is_first = arith.cmpi eq, %i, %c0 : i32
+    %y = scf.if %is_first -> (tensor<8xf32>) {
+      scf.yield %x : tensor<8xf32>
+    } else {
+      %z = arith.addf %acc, %x : tensor<8xf32>
+      scf.yield %z : tensor<8xf32>
+    }
+    scf.yield %y : tensor<8xf32>
+  }
+  tt.return %sum : tensor<8xf32>
+}
