@@ -43,7 +43,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -51,6 +50,7 @@
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
 #include "compiler/encoding/operand_loads.h"
+#include "compiler/encoding/reduced_axes.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -71,8 +71,6 @@ constexpr int kMaxAccessBytes = 16;
 constexpr int kMaxThreadBytes = 32;
 constexpr int kWordBytes = 4;
 constexpr double kSectorBytes = 32, kFarNearer = 2;
-// Neighbours that are reduced to one number, where that is more than an exchange between two lanes, as in a sort.
-constexpr int64_t kLeastGroup = 8;
 
 using Order = llvm::SmallVector<unsigned, 4>;
 
@@ -300,69 +298,9 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
  private:
-  // By shape, what is known of tensors that are scanned and reduced, also once they are reshaped.
-  struct Axes {
-    std::map<Shape, unsigned> scanned;
-    std::map<Shape, std::set<unsigned>> reduced;
-    std::map<Shape, int64_t> groups;  // neighbours along the last dimension that are reduced to one
-
-    explicit Axes(tt::FuncOp func) {
-      auto shape = [](Value source) { return llvm::cast<RankedTensorType>(source.getType()).getShape().vec(); };
-      func.walk([&](tt::ScanOp scan) { scanned.try_emplace(shape(scan.getSrcs()[0]), scan.getAxis()); });
-      func.walk([&](tt::ReduceOp reduce) { AddReduced(shape(reduce.getSrcs()[0]), reduce.getAxis()); });
-      func.walk([&](tt::ReshapeOp reshape) {
-        auto found = reduced.find(shape(reshape.getResult()));
-        if (found == reduced.end() || reshape.getAllowReorder()) return;
-        for (unsigned axis : std::set<unsigned>(found->second))
-          AddReshaped(shape(reshape.getSrc()), shape(reshape.getResult()), axis);
-      });
-    }
-
-    void AddReduced(const Shape& shape, unsigned axis) {
-      reduced[shape].insert(axis);
-      if (axis + 1 == shape.size()) AddGroup(shape, shape[axis]);
-    }
-
-    void AddGroup(const Shape& shape, int64_t group) {
-      auto [entry, is_new] = groups.try_emplace(shape, group);
-      entry->second = std::min(entry->second, group);
-    }
-
-    // `from` is reshaped to `to`, which is reduced along `axis`. Dimensions of `from` that lie within that one are
-    // reduced with it.
-    void AddReshaped(const Shape& from, const Shape& to, unsigned axis) {
-      auto size_below = [](const Shape& shape, unsigned dim) {
-        return std::accumulate(shape.begin() + dim + 1, shape.end(), int64_t{1}, std::multiplies<>());
-      };
-      const int64_t begin = size_below(to, axis), end = begin * to[axis];
-      for (unsigned dim = 0; dim < from.size(); ++dim) {
-        const int64_t below = size_below(from, dim);
-        if (from[dim] > 1 && below >= begin && below * from[dim] <= end) reduced[from].insert(dim);
-      }
-      if (begin == 1 && !from.empty()) AddGroup(from, std::min(from.back(), end));
-    }
-
-    // Elements of a thread of an access that takes one at a time. Where groups within a warp are reduced, all lanes of
-    // a group hold what is computed of its result. So a thread has as many elements of one as a wide access would take.
-    int64_t WidthOfGroups(const Access& access, int lanes) const {
-      auto found = groups.find(ShapeOf(access));
-      if (found == groups.end() || access.order[0] + 1 != access.order.size()) return 1;
-      if (found->second < kLeastGroup || found->second > lanes) return 1;
-      return std::min<int64_t>(found->second, std::max(1, kMaxAccessBytes / access.element_bytes));
-    }
-
-    // `order`, from its dimension number `from` on with the reduced ones last.
-    void PutReducedLast(const Shape& shape, Order& order, int from) const {
-      auto found = reduced.find(shape);
-      if (found == reduced.end()) return;
-      std::stable_partition(order.begin() + from, order.end(),
-                            [&](unsigned dim) { return found->second.count(dim) == 0; });
-    }
-  };
-
   void Coalesce(tt::FuncOp func, const AccessReader& reader) {
     Scopes scopes;
-    const Axes axes(func);
+    const ReducedAxes axes(func);
     std::vector<Access> accesses = Collect(func, reader, axes, scopes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
@@ -377,12 +315,14 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         // What goes to dots is copied past the cache. All accesses of a group have one shape, and so one limit.
         if (!width.cheapest)
           width.cheapest = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
-        if (width.wanted == 1) width.cheapest = std::min<int64_t>(axes.WidthOfGroups(access, lanes), share);
+        if (width.wanted == 1 && fast + 1 == access.order.size())
+          width.cheapest = std::min<int64_t>(
+              axes.NeighboursOfGroup(ShapeOf(access), std::max(1, kMaxAccessBytes / access.element_bytes), lanes),
+              share);
         size_per_thread[fast] = *width.cheapest;
       }
-      if (auto scan = axes.scanned.find(ShapeOf(access)); scan != axes.scanned.end() && scan->second != fast)
-        size_per_thread[scan->second] =
-            std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(scan->second));
+      if (std::optional<unsigned> axis = axes.ScannedAlong(ShapeOf(access)); axis && *axis != fast)
+        size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
       Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
@@ -391,7 +331,8 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
-  static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, const Axes& axes, Scopes& scopes) {
+  static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, const ReducedAxes& axes,
+                                     Scopes& scopes) {
     std::vector<Access> accesses;
     std::map<Scope, Order> preferred;
     func.walk([&](Operation* op) {

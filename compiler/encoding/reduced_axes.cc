@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/encoding/reduced_axes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tritond::compiler {
+namespace {
+
+// Neighbours that are reduced to one number, where that is more than an exchange between two lanes, as in a sort.
+constexpr int64_t kLeastGroup = 8;
+
+ReducedAxes::Shape ShapeOf(mlir::Value tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape().vec();
+}
+
+int64_t SizeBelow(const ReducedAxes::Shape& shape, unsigned dim) {
+  return std::accumulate(shape.begin() + dim + 1, shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+ReducedAxes::ReducedAxes(tt::FuncOp func) {
+  func.walk([&](tt::ScanOp scan) { scanned_.try_emplace(ShapeOf(scan.getSrcs()[0]), scan.getAxis()); });
+  func.walk([&](tt::ReduceOp reduce) { AddReduced(ShapeOf(reduce.getSrcs()[0]), reduce.getAxis()); });
+  func.walk([&](tt::ReshapeOp reshape) {
+    auto found = reduced_.find(ShapeOf(reshape.getResult()));
+    if (found == reduced_.end() || reshape.getAllowReorder()) return;
+    for (unsigned axis : std::set<unsigned>(found->second))
+      AddReshaped(ShapeOf(reshape.getSrc()), ShapeOf(reshape.getResult()), axis);
+  });
+}
+
+std::optional<unsigned> ReducedAxes::ScannedAlong(const Shape& shape) const {
+  auto found = scanned_.find(shape);
+  return found != scanned_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void ReducedAxes::PutReducedLast(const Shape& shape, llvm::SmallVectorImpl<unsigned>& order, int from) const {
+  auto found = reduced_.find(shape);
+  if (found == reduced_.end()) return;
+  std::stable_partition(order.begin() + from, order.end(),
+                        [&](unsigned dim) { return found->second.count(dim) == 0; });
+}
+
+int64_t ReducedAxes::NeighboursOfGroup(const Shape& shape, int64_t most, int lanes) const {
+  auto found = groups_.find(shape);
+  if (found == groups_.end() || found->second < kLeastGroup || found->second > lanes) return 1;
+  return std::min(found->second, most);
+}
+
+void ReducedAxes::AddReduced(const Shape& shape, unsigned axis) {
+  reduced_[shape].insert(axis);
+  if (axis + 1 == shape.size()) AddGroup(shape, shape[axis]);
+}
+
+void ReducedAxes::AddGroup(const Shape& shape, int64_t group) {
+  auto [entry, is_new] = groups_.try_emplace(shape, group);
+  entry->second = std::min(entry->second, group);
+}
+
+// `from` is reshaped to `to`, which is reduced along `axis`. Dimensions of `from` that lie within that one are reduced
+// with it.
+void ReducedAxes::AddReshaped(const Shape& from, const Shape& to, unsigned axis) {
+  const int64_t begin = SizeBelow(to, axis), end = begin * to[axis];
+  for (unsigned dim = 0; dim < from.size(); ++dim) {
+    const int64_t below = SizeBelow(from, dim);
+    if (from[dim] > 1 && below >= begin && below * from[dim] <= end) reduced_[from].insert(dim);
+  }
+  if (begin == 1 && !from.empty()) AddGroup(from, std::min(from.back(), end));
+}
+
+}  // namespace tritond::compiler
