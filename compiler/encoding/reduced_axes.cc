@@ -39,8 +39,7 @@ std::optional<unsigned> ReducedAxes::ScannedAlong(const Shape& shape) const {
 void ReducedAxes::PutReducedLast(const Shape& shape, llvm::SmallVectorImpl<unsigned>& order, int from) const {
   auto found = reduced_.find(shape);
   if (found == reduced_.end()) return;
-  std::stable_partition(order.begin() + from, order.end(),
-                        [&](unsigned dim) { return found->second.count(dim) == 0; });
+  std::stable_partition(order.begin() + from, order.end(), [&](unsigned dim) { return found->second.count(dim) == 0; });
 }
 
 int64_t ReducedAxes::NeighboursOfGroup(const Shape& shape, int64_t most, int lanes) const {
