@@ -7,7 +7,6 @@
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
@@ -78,7 +77,7 @@ std::optional<bool> Not(std::optional<bool> decided) { return decided ? std::opt
 std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop) {
   const std::optional<int64_t> begin = Constant(loop.getLowerBound()), end = Constant(loop.getUpperBound()),
                                step = Constant(loop.getStep());
-  if (!begin || !end || !step || *step <= 0) return std::nullopt;
+  if (!begin || !end || !step || *step <= 0 || loop.getUnsignedCmp()) return std::nullopt;
   for (int64_t bound : {*begin, *end, *step})
     if (bound < -kMostEnd || bound > kMostEnd) return std::nullopt;
   return ConstantLoop{*begin, *step, std::max<int64_t>(0, llvm::divideCeilSigned(*end - *begin, *step))};
@@ -100,7 +99,7 @@ Range ElementRanges::Find(Value value) {
   if (std::optional<int64_t> constant = Constant(value)) return ElementRange{*constant, *constant};
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
     auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp()) return std::nullopt;
+    if (!loop || argument != loop.getInductionVar()) return std::nullopt;
     std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
     if (!constant) return std::nullopt;
     if (auto limit = limits_.find(loop); limit != limits_.end()) {
@@ -139,27 +138,23 @@ Range ElementRanges::Find(Value value) {
 std::optional<bool> ElementRanges::Decides(arith::CmpIOp compare) {
   const Range a = Of(compare.getLhs()), b = Of(compare.getRhs());
   if (!a || !b) return std::nullopt;
-  const bool is_signed = a->least >= 0 && b->least >= 0;  // or reads as if it were
-  switch (compare.getPredicate()) {
-    case Predicate::ult:
-      if (!is_signed) return std::nullopt;
-      [[fallthrough]];
+  const Predicate predicate = compare.getPredicate();
+  const bool is_unsigned =
+      llvm::is_contained({Predicate::ult, Predicate::ule, Predicate::ugt, Predicate::uge}, predicate);
+  // Without negative numbers both readings agree.
+  if (is_unsigned && (a->least < 0 || b->least < 0)) return std::nullopt;
+  switch (predicate) {
     case Predicate::slt:
+    case Predicate::ult:
       return IsLess(*a, *b);
-    case Predicate::uge:
-      if (!is_signed) return std::nullopt;
-      [[fallthrough]];
     case Predicate::sge:
+    case Predicate::uge:
       return Not(IsLess(*a, *b));
-    case Predicate::ugt:
-      if (!is_signed) return std::nullopt;
-      [[fallthrough]];
     case Predicate::sgt:
+    case Predicate::ugt:
       return IsLess(*b, *a);
-    case Predicate::ule:
-      if (!is_signed) return std::nullopt;
-      [[fallthrough]];
     case Predicate::sle:
+    case Predicate::ule:
       return Not(IsLess(*b, *a));
     case Predicate::eq:
       return IsEqual(*a, *b);

@@ -17,7 +17,7 @@ struct ElementRange {
   int64_t least = 0, most = 0;
 };
 
-// Of a loop whose bounds are constants: how often it runs, and where.
+// Of a loop whose bounds are constants with a sign: how often it runs, and where.
 struct ConstantLoop {
   int64_t begin = 0, step = 1, iterations = 0;
 };

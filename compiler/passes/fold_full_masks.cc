@@ -20,7 +20,6 @@
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace tritond::compiler {
 
@@ -31,7 +30,6 @@ namespace {
 
 namespace arith = mlir::arith;
 using mlir::Operation;
-using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int64_t kLeastIterations = 4;
@@ -103,7 +101,7 @@ class FoldFullMasksPass : public impl::FoldFullMasksPassBase<FoldFullMasksPass> 
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
     for (ForOp loop : loops) {
       std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
-      if (!constant || loop.getUnsignedCmp() || !IsSmall(loop)) continue;
+      if (!constant || !IsSmall(loop)) continue;
       if (AsksForFirst(loop, *constant)) {
         loop = Split(loop, *constant, 1);
         constant = ConstantLoopOf(loop);
