@@ -61,6 +61,7 @@ void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
   if (loaded == 0) return;
   code->loaded += loaded;
   code->latencies += std::max(1.0, (now - begin) / kMemoryCycles);
+  code->least_latencies += 1 + static_cast<double>(body.size()) * kIssueCycles / kMemoryCycles;
 }
 
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {

@@ -18,6 +18,7 @@ struct CubinCode {
   // and for those that hold the same scoreboard.
   int64_t loaded = 0;
   double latencies = 0;
+  double least_latencies = 0;  // if each iteration waited once
 
   // Bytes that are on their way at once, on average; 0: no loop loads.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }

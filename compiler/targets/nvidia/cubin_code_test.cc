@@ -38,6 +38,12 @@ TEST_P(CubinCodeTest, ALoadWhoseAddressNeedsAnotherOneIsAlone) {
   EXPECT_NEAR(Loop(4, /*at_once=*/false).AtOnce(), 16, 1);
 }
 
+TEST_P(CubinCodeTest, AnIterationThatWaitsMoreThanOnceTakesLongerThanItHasTo) {
+  const CubinCode once = Loop(4, /*at_once=*/true), often = Loop(4, /*at_once=*/false);
+  EXPECT_NEAR(once.latencies, once.least_latencies, 0.05);
+  EXPECT_NEAR(often.latencies, often.least_latencies + 3, 0.2);
+}
+
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);
   EXPECT_EQ(CodeOfCubin("", "kernel", GetParam()).AtOnce(), 0);

@@ -29,10 +29,11 @@
 // Blocks of one warp may have all registers; they keep those that the assembler takes by itself where more do not make
 // them load more at once.
 //
-// Where the text says that a thread could load more at once than it does, all registers that as many blocks leave are
-// tried, then a block less. That is taken where all blocks together then have more on its way. Half of the blocks are
-// tried last. If each thread then has far more on its way, all blocks may have a little less: a kernel whose programs
-// load long rows often has few of them, and then how much each thread loads is all that counts.
+// Where the text says that a thread could load more at once than it does, and an iteration waits more than once, all
+// registers that as many blocks leave are tried, then a block less. That is taken where all blocks together then have
+// more on its way. Half of the blocks are tried last. If each thread then has far more on its way, all blocks may have
+// a little less: a kernel whose programs load long rows often has few of them, and then how much each thread loads is
+// all that counts.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -84,6 +85,8 @@ constexpr int64_t kLeastLoadingWarps = 16;
 constexpr int64_t kLongRowBytes = 512;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
+// What an iteration may take longer than if it waited once, and still counts as one that does.
+constexpr double kAboutOnce = 1.05;
 
 struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
@@ -225,10 +228,12 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
                           const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const int arch = info.arch.get<int>();
-  const double at_once = CodeOfCubin(once, kernel, arch).AtOnce();
+  const CubinCode code = CodeOfCubin(once, kernel, arch);
+  const double at_once = code.AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  if (!note.all_warps || at_once >= kNearlyAll * static_cast<double>(note.loads) || AsksForBlocks(ptx, note))
-    return once;
+  const bool loads_all = at_once >= kNearlyAll * static_cast<double>(note.loads);
+  const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
+  if (!note.all_warps || loads_all || waits_once || AsksForBlocks(ptx, note)) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
     const bool half = asked < blocks - 1;

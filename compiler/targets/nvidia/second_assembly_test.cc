@@ -241,7 +241,7 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
 
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
 TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
-  const std::string little = Binary(LoopThatLoads(2, true, "sm_90a")), much = Binary(LoopThatLoads(8, true, "sm_90a"));
+  const std::string little = Binary(LoopThatLoads(4, false, "sm_90a")), much = Binary(LoopThatLoads(8, true, "sm_90a"));
   TwoBinaries row(little, much, /*blocks=*/4), piece(little, much, 4), no_more(little, little, 4);
   const std::string long_row = absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n");
   EXPECT_TRUE(Choose(row, Kernel(24, 1, long_row)) == much);
@@ -249,6 +249,18 @@ TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
   EXPECT_EQ(piece.asked, 0);
   EXPECT_TRUE(Choose(no_more, Kernel(24, 1, long_row)) == little);
   EXPECT_EQ(no_more.asked, 1);
+}
+
+// No register lets loads start earlier that already start together.
+TEST_F(AllWarps, NoOtherBlocksWhereAnIterationWaitsOnce) {
+  const std::string together = Binary(LoopThatLoads(2, true, "sm_90a")),
+                    more = Binary(LoopThatLoads(8, true, "sm_90a"));
+  const std::string loads = absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n");
+  for (const int blocks : {4, 7, 8}) {
+    TwoBinaries assembler(together, more, blocks);
+    EXPECT_TRUE(Choose(assembler, Kernel(24, 1, loads)) == together);
+    EXPECT_EQ(assembler.asked, 0);
+  }
 }
 
 // Blocks of one warp, for which all registers were asked for.
