@@ -31,6 +31,9 @@ void PackPhis(llvm::Module& module);
 // fill_masked_loads.cc. Gives what the masks of loads leave out a value that the assembler keeps predicates for.
 void FillMaskedLoads(llvm::Module& module);
 
+// share_sums.cc. Sums of indices that are equal become one.
+void ShareSums(llvm::Module& module);
+
 // order_by_use.cc. Computes values where they are first needed, so that few are live at once.
 void OrderByUse(llvm::Module& module);
 

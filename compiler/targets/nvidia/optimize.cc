@@ -171,6 +171,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
+  ShareSums(module);
   ShareAddresses(module);
   ShareOffsets(module);
   ExpandAbs(module);
