@@ -50,7 +50,7 @@ using nvidia::kWarpsOfGroup;
 
 // wgmma: the fewest columns that pay; the bytes that stand together in a buffer.
 constexpr int64_t kGroupTileN = 16, kMinRowBytes = 32;
-// Accumulators of a thread: with more there is no room for what else it needs.
+// Words of a thread for accumulators: with more there is no room for what else it needs.
 constexpr int64_t kMaxGroupAccumulators = 128;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
@@ -198,7 +198,7 @@ class AcceleratedDot final {
     if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % kGroupTileM != 0) return {};
     if (TypeOf(dot_.getA()).getShape().back() * bits < kTileKBytes * 8) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
-    if (shape_[0] * shape_[1] > kMaxGroupAccumulators * num_warps * 32) return {};
+    if (shape_[0] * shape_[1] / SumsOfWord(operand) > kMaxGroupAccumulators * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;
     while (rows * columns < num_warps) rows* kTileM < shape_[0] ? rows *= 2 : columns *= 2;
@@ -208,6 +208,9 @@ class AcceleratedDot final {
         dot_.getContext(), 3, 0, {static_cast<unsigned>(rows), static_cast<unsigned>(columns)},
         {static_cast<unsigned>(kTileM), n, static_cast<unsigned>(kTileKBytes * 8 / bits)});
   }
+
+  // Accumulators of wgmma that a register holds: it adds to pairs of f16 (NvidiaMmaEncodingAttr::AddsToResult).
+  int64_t SumsOfWord(mlir::Type operand) { return operand.isF16() && ElementOf(dot_.getC()).isF16() ? 2 : 1; }
 
   // Whether wgmma can read the operand, whose K is dimension `k`, from a buffer that keeps its order; bytes of b may
   // change theirs.

@@ -106,3 +106,18 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xi32, #rows>
   }
 }
+
+// -----
+
+// A register holds two accumulators of f16.
+//       CHECK: versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]
+// CHECK-LABEL: @many_halves
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @many_halves(%a: tensor<64x32xf16, #a>, %b: tensor<32x512xf16, #b>, %c: tensor<64x512xf16, #blocked>) -> tensor<64x512xf16, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<64x32xf16, #a> * tensor<32x512xf16, #b> -> tensor<64x512xf16, #blocked>
+    tt.return %d : tensor<64x512xf16, #blocked>
+  }
+}
