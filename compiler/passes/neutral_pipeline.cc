@@ -18,6 +18,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(mlir::createCanonicalizerPass());
   // Before anything looks at addresses: from here on there are only tensors of pointers.
   pm.addPass(createRewriteTensorPointerPass());
+  // Also of what block pointers became.
+  pm.addPass(createDropUnusedCarriesPass());
   // The rewrite leaves chains of casts and broadcasts of constants.
   pm.addPass(mlir::createCanonicalizerPass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.

@@ -36,6 +36,9 @@ def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp">
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";
 }
+def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
+  let summary = "drops values that loops carry for nothing but themselves";
+}
 def LoopAwareCsePass : Pass<"tt-loop-aware-cse", "::mlir::ModuleOp"> {
   let summary = "makes one of values that loops carry and that are always equal, then of equal operations";
 }
