@@ -9,11 +9,28 @@
 //
 // #shared keeps the source's fastest dimension together, in groups of 16 bytes. It swizzles the groups such that eight
 // neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays. Operands under
-// several encodings, as of dots of several shapes, share a buffer.
+// several encodings, as of dots of several shapes, share a buffer. So does a tensor that is an operand itself and,
+// turned, another one:
+//
+//   %m = ttg.local_alloc %x                                  // as above
+//   %t = ttg.memdesc_trans %m                                // of %z = tt.trans %x
+//   %w = ttg.local_load %t
+//
+// A unit may read operand b from buffers with K contiguous alone. Threads then take runs along K, which they write as
+// vectors. They do so from the start where the operand is computed from another buffer, element by element:
+//
+//   %x = ttg.local_load %n   : … -> tensor<16x128xf16, #blocked>
+//   %e = arith.extf %x                                          ->    %x = ttg.local_load %n : … -> #runs
+//   %y = ttg.convert_layout %e : … -> #ttg.dot_op<{opIdx = 1}>        %e = arith.extf %x
+//                                                                     %m = ttg.local_alloc %e
+//                                                                     %y = ttg.local_load %m
+#include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/passes/passes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -22,46 +39,161 @@ namespace tritond::compiler {
 
 namespace {
 
+using mlir::Operation;
 using mlir::RankedTensorType;
+using mlir::Value;
+
+// What a thread writes at once, and a word of memory.
+constexpr unsigned kRunBits = 128, kWordBits = 32;
 
 bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
   auto plan = PlanConversion(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to));
   return plan.ok() && plan->kind == ConversionPlan::Kind::kShared;
 }
 
-// The buffer of `type` that holds what `convert` converts and was made before it in its block; or null.
-ttg::LocalAllocOp BufferBefore(ttg::ConvertLayoutOp convert, ttg::MemDescType type) {
-  for (mlir::Operation* user : convert.getSrc().getUsers())
-    if (auto buffer = llvm::dyn_cast<ttg::LocalAllocOp>(user); buffer && buffer.getType() == type &&
-                                                               buffer->getBlock() == convert->getBlock() &&
-                                                               buffer->isBeforeInBlock(convert))
+ttg::MemDescType BufferType(RankedTensorType type, mlir::Attribute shared) {
+  auto* context = type.getContext();
+  return ttg::MemDescType::get(context, type.getShape(), type.getElementType(), shared,
+                               ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/false, type.getShape());
+}
+
+// The buffer of `type` that holds `value` and was made before `op` in its block; or null.
+ttg::LocalAllocOp BufferBefore(Value value, Operation* op, ttg::MemDescType type) {
+  for (Operation* user : value.getUsers())
+    if (auto buffer = llvm::dyn_cast<ttg::LocalAllocOp>(user);
+        buffer && buffer.getType() == type && buffer->getBlock() == op->getBlock() && buffer->isBeforeInBlock(op))
       return buffer;
   return nullptr;
 }
 
+// The buffer of `type` with `value`: one that is there before `op`, or a new one.
+Value BufferWith(mlir::OpBuilder& b, Value value, Operation* op, ttg::MemDescType type) {
+  if (ttg::LocalAllocOp buffer = BufferBefore(value, op, type)) return buffer;
+  return ttg::LocalAllocOp::create(b, op->getLoc(), type, value, mlir::IntegerAttr());
+}
+
+// The encoding of the buffer that an operand, made by `convert`, is read from; null: there is none.
+mlir::Attribute BufferEncoding(ttg::ConvertLayoutOp convert) {
+  RankedTensorType from = convert.getSrc().getType();
+  return MatrixBufferEncoding(from, OrderInThread(from),
+                              llvm::cast<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding()));
+}
+
+// The buffer for a value that is another one turned, if that one is an operand too: a view of that one's buffer. Null
+// where it is none, or where the buffers differ.
+Value TurnedBuffer(mlir::OpBuilder& b, Value value, Operation* op, ttg::MemDescType type) {
+  auto trans = value.getDefiningOp<tt::TransOp>();
+  if (!trans || type.getShape().size() != 2) return {};
+  // Of two dimensions, whose exchange is its own inverse.
+  mlir::Attribute shared = ttg::TransBufferEncoding(type.getEncoding(), trans.getOrder());
+  if (!shared) return {};
+  const ttg::MemDescType of_source = BufferType(trans.getSrc().getType(), shared);
+  const bool is_shared = llvm::any_of(trans.getSrc().getUsers(), [&](Operation* user) {
+    auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(user);
+    return convert && convert->getBlock() == op->getBlock() && IsMatrixOperand(convert.getType()) &&
+           BufferEncoding(convert) == shared;
+  });
+  if (!is_shared && !BufferBefore(trans.getSrc(), op, of_source)) return {};
+  Value buffer = BufferWith(b, trans.getSrc(), op, of_source);
+  return ttg::MemDescTransOp::create(b, op->getLoc(), type, buffer, trans.getOrder());
+}
+
+// Threads that hold 16 bytes along dimension `k` each, of neighbouring rows: a buffer whose swizzle knows rows of eight
+// takes them without conflicts.
+ttg::BlockedEncodingAttr RunsAlong(unsigned k, RankedTensorType type, Operation* op) {
+  const auto lanes = static_cast<unsigned>(ttg::ThreadsPerWarp(op)), warps = static_cast<unsigned>(ttg::NumWarps(op));
+  const auto rows = static_cast<unsigned>(type.getDimSize(1 - k));
+  const unsigned row_lanes = std::min(rows, lanes), row_warps = std::min(rows / row_lanes, warps);
+  llvm::SmallVector<unsigned> elements{1, 1}, of_lanes{row_lanes, row_lanes}, of_warps{row_warps, row_warps};
+  elements[k] = kRunBits / type.getElementTypeBitWidth();
+  of_lanes[k] = lanes / row_lanes;
+  of_warps[k] = warps / row_warps;
+  return ttg::BlockedEncodingAttr::get(type.getContext(), elements, of_lanes, of_warps, {k, 1 - k});
+}
+
+bool IsElementwise(Operation* op) {
+  return op->hasTrait<mlir::OpTrait::Elementwise>() && mlir::isPure(op) && op->getNumResults() == 1;
+}
+
+bool IsSplat(Value value) { return mlir::matchPattern(value, mlir::m_Constant()); }
+
+// Whether `value` is computed from one read of a buffer and from constants, element by element, and for one use.
+bool IsComputedFromBuffer(Value value) {
+  Operation* op = value.getDefiningOp();
+  if (!op || !value.hasOneUse()) return false;
+  if (llvm::isa<ttg::LocalLoadOp>(op)) return true;
+  if (!IsElementwise(op)) return false;
+  int sources = 0;
+  for (Value operand : op->getOperands()) {
+    if (!llvm::isa<RankedTensorType>(operand.getType()) || IsSplat(operand)) continue;
+    if (++sources > 1 || !IsComputedFromBuffer(operand)) return false;
+  }
+  return sources == 1;
+}
+
+RankedTensorType Under(RankedTensorType type, mlir::Attribute encoding) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+}
+
+// Gives `value`, which IsComputedFromBuffer, another encoding.
+void Reencode(Value value, mlir::Attribute encoding) {
+  Operation* op = value.getDefiningOp();
+  value.setType(Under(llvm::cast<RankedTensorType>(value.getType()), encoding));
+  if (llvm::isa<ttg::LocalLoadOp>(op)) return;
+  mlir::OpBuilder b(op);
+  for (mlir::OpOperand& operand : op->getOpOperands()) {
+    auto type = llvm::dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type) continue;
+    if (IsSplat(operand.get()))
+      operand.set(ttg::ConvertLayoutOp::create(b, op->getLoc(), Under(type, encoding), operand.get()));
+    else
+      Reencode(operand.get(), encoding);
+  }
+}
+
+// `convert`'s source, under an encoding that suits a buffer with K contiguous, if that is the only one that the unit
+// reads. Null: it is not.
+Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& shared) {
+  RankedTensorType from = convert.getSrc().getType();
+  auto operand = llvm::cast<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding());
+  auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+  const unsigned rank = from.getRank(), k = rank == 2 ? DimOfK(rank, operand.getOpIdx()) : 0;
+  if (rank != 2 || !unit || operand.getOpIdx() != 1 || from.getElementTypeBitWidth() != kWordBits) return {};
+  if (unit.OperandBuffer(from, OrderInThread(from), k)) return {};
+  shared = unit.OperandBuffer(from, {k, 1 - k}, k);
+  if (!shared) return {};
+  mlir::Attribute runs = RunsAlong(k, from, convert);
+  if (IsComputedFromBuffer(convert.getSrc())) {
+    Reencode(convert.getSrc(), runs);
+    return convert.getSrc();
+  }
+  return ttg::ConvertLayoutOp::create(b, convert.getLoc(), Under(from, runs), convert.getSrc());
+}
+
 void Rewrite(ttg::ConvertLayoutOp convert) {
-  auto from = llvm::cast<RankedTensorType>(convert.getSrc().getType());
-  RankedTensorType to = convert.getType();
+  RankedTensorType from = convert.getSrc().getType(), to = convert.getType();
   if (llvm::isa<ttg::DotOperandEncodingAttr>(from.getEncoding()) || !IsMatrixOperand(to)) return;
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
     return;
-  mlir::Attribute shared =
-      MatrixBufferEncoding(from, OrderInThread(from), llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding()));
-  if (!shared) return;
   mlir::OpBuilder b(convert);
-  auto type =
-      ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
-                            ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, from.getShape());
-  auto buffer = BufferBefore(convert, type);
-  if (!buffer) buffer = ttg::LocalAllocOp::create(b, convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
+  mlir::Attribute shared;
+  Value source = AlongK(b, convert, shared);
+  if (!source) {
+    source = convert.getSrc();
+    shared = BufferEncoding(convert);
+  }
+  if (!shared) return;
+  const ttg::MemDescType type = BufferType(from, shared);
+  Value buffer = TurnedBuffer(b, source, convert, type);
+  if (!buffer) buffer = BufferWith(b, source, convert, type);
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
-  mlir::Operation* first = nullptr;
-  for (mlir::Operation* user : convert->getUsers())
+  Operation* first = nullptr;
+  for (Operation* user : convert->getUsers())
     if (user->getBlock() == convert->getBlock() && (!first || user->isBeforeInBlock(first))) first = user;
   bool all_here =
       llvm::all_of(convert->getUsers(), [&](auto* user) { return user->getBlock() == convert->getBlock(); });
   if (first && all_here) b.setInsertionPoint(first);
-  auto load = ttg::LocalLoadOp::create(b, convert.getLoc(), to, buffer, /*token=*/mlir::Value());
+  auto load = ttg::LocalLoadOp::create(b, convert.getLoc(), to, buffer, /*token=*/Value());
   convert.replaceAllUsesWith(load.getResult());
   convert.erase();
 }

@@ -93,3 +93,59 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %x, %y : tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma1, kWidth = 2}>>
   }
 }
+
+// -----
+
+// An operand that another dot takes turned: a view of its buffer.
+// CHECK-LABEL: @turned
+//       CHECK:   %[[A:.*]] = ttg.local_alloc %arg0
+//   CHECK-NOT:   ttg.local_alloc
+//       CHECK:   %[[T:.*]] = ttg.memdesc_trans %[[A]] {order = array<i32: 1, 0>}
+//       CHECK:   ttg.local_load %[[A]]
+//       CHECK:   ttg.local_load %[[T]]
+#blocked = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#turned = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
+#mma1 = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @turned(%a: tensor<64x32xf16, #blocked>) -> (tensor<64x32xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>, tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma1, kWidth = 2}>>) {
+    %x = ttg.convert_layout %a : tensor<64x32xf16, #blocked> -> tensor<64x32xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
+    %t = tt.trans %a {order = array<i32: 1, 0>} : tensor<64x32xf16, #blocked> -> tensor<32x64xf16, #turned>
+    %y = ttg.convert_layout %t : tensor<32x64xf16, #turned> -> tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma1, kWidth = 2}>>
+    tt.return %x, %y : tensor<64x32xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>, tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma1, kWidth = 2}>>
+  }
+}
+
+// -----
+
+// wgmma reads words with K contiguous alone. Threads read runs along K from the other buffer, and widen these.
+// CHECK-DAG: #[[RUNS:.*]] = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [0, 1]}>
+// CHECK-DAG: #[[K:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 32}>
+// CHECK-LABEL: @runs
+//       CHECK:   %[[X:.*]] = ttg.local_load %arg0 : {{.*}} -> tensor<16x128xf16, #[[RUNS]]>
+//       CHECK:   %[[E:.*]] = arith.extf %[[X]]
+//       CHECK:   %[[A:.*]] = ttg.local_alloc %[[E]] : (tensor<16x128xf32, #[[RUNS]]>) -> !ttg.memdesc<16x128xf32, #[[K]], #smem>
+//
+// Values from elsewhere are converted. Operands of 16 bits may have either order.
+//       CHECK:   %[[C:.*]] = ttg.convert_layout %arg1 : tensor<16x128xf32, #{{.*}}> -> tensor<16x128xf32, #[[RUNS]]>
+//       CHECK:   ttg.local_alloc %[[C]]
+//   CHECK-NOT:   ttg.convert_layout
+//       CHECK:   ttg.local_alloc %arg2
+//       CHECK:   ttg.local_load %[[A]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 8]}>
+#mma1 = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 1}>
+#b1 = #ttg.dot_op<{opIdx = 1, parent = #mma1, kWidth = 2}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @runs(%m: !ttg.memdesc<16x128xf16, #shared, #smem>, %v: tensor<16x128xf32, #blocked>, %h: tensor<16x128xf16, #blocked>) -> (tensor<16x128xf32, #b>, tensor<16x128xf32, #b>, tensor<16x128xf16, #b1>) {
+    %x = ttg.local_load %m : !ttg.memdesc<16x128xf16, #shared, #smem> -> tensor<16x128xf16, #blocked>
+    %e = arith.extf %x : tensor<16x128xf16, #blocked> to tensor<16x128xf32, #blocked>
+    %y = ttg.convert_layout %e : tensor<16x128xf32, #blocked> -> tensor<16x128xf32, #b>
+    %z = ttg.convert_layout %v : tensor<16x128xf32, #blocked> -> tensor<16x128xf32, #b>
+    %w = ttg.convert_layout %h : tensor<16x128xf16, #blocked> -> tensor<16x128xf16, #b1>
+    tt.return %y, %z, %w : tensor<16x128xf32, #b>, tensor<16x128xf32, #b>, tensor<16x128xf16, #b1>
+  }
+}
