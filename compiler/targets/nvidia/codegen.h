@@ -85,6 +85,9 @@ void DefinePhis(llvm::Module& module);
 // select_signed_bits.cc. Bits with a sign become floats in a form that LLVM's back end gets right.
 void SelectSignedBits(llvm::Module& module);
 
+// join_early.cc. Values become one where they are made, if that one takes fewer registers.
+void JoinEarly(llvm::Module& module);
+
 // keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
 void KeepWgmmaLoops(llvm::Module& module);
 

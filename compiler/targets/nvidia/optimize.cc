@@ -172,6 +172,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
   ShareSums(module);
+  // What reassociation has put off.
+  JoinEarly(module);
   ShareAddresses(module);
   ShareOffsets(module);
   ExpandAbs(module);
