@@ -67,6 +67,16 @@ TEST(EmulateNvidia, AccessesAreCheckedAndPredicated) {
   EXPECT_THAT(*out, ContainsRegex("br i1 .*label %taken, label %next"));
 }
 
+TEST(EmulateNvidia, CachePoliciesMeanNothing) {
+  const auto out = Emulate(Kernel(
+      R"(  %c = call i64 asm "createpolicy.fractional.L2::evict_last.b64 $0;", "=l"()
+  %y = call i32 asm sideeffect "ld.global.L2::cache_hint.b32 $0, [$1], $2;", "=r,l,l,~{memory}"(ptr addrspace(1) %p, i64 %c)
+  call void asm sideeffect "st.global.L2::cache_hint.b32 [$0], $1, $2;", "l,r,l,~{memory}"(ptr addrspace(1) %p, i32 %y, i64 %c)
+  call void asm sideeffect "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $2;", "l,l,l,~{memory}"(ptr addrspace(1) %p, ptr addrspace(1) %p, i64 %c))"));
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(*out, HasSubstr("i32 16, i32 16)"));  // the copy reads as much as it writes
+}
+
 TEST(EmulateNvidia, IntrinsicsAreTheInstructionsThatTheyStandFor) {
   const std::pair<const char*, const char*> kRows[] = {
       {"llvm.nvvm.shfl.sync.bfly.i32", "shfl.sync.bfly.b32 $0, $2, $3, $4, $1;"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses to memory (PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization: atom, red").
-// They become LLVM's own, after a check. Orders and scopes are the strongest; cache operators mean nothing here.
+// They become LLVM's own, after a check. Orders and scopes are the strongest; cache operators and policies mean nothing
+// here.
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,11 @@ bool ParseAccess(const PtxStatement& statement, Access* access) {
   return !is_other && (access->bits == 8 || access->bits == 16 || access->bits == 32 || access->bits == 64);
 }
 
+// Operands without the cache policy, which comes last.
+size_t NumOperands(const PtxStatement& statement) {
+  return statement.operands.size() - (statement.Has("L2::cache_hint") ? 1 : 0);
+}
+
 absl::StatusOr<llvm::Value*> Pointer(PtxFunction& f, const PtxOperand& operand) {
   auto address = f.Address(operand);
   if (!address.ok()) return address.status();
@@ -46,7 +52,7 @@ void Check(PtxFunction& f, llvm::Value* pointer, int bytes, uint32_t kind) {
 
 absl::Status EmitLoad(PtxFunction& f, const PtxStatement& statement) {
   Access access;
-  if (statement.operands.size() != 2 || !ParseAccess(statement, &access)) return f.Unknown(statement);
+  if (NumOperands(statement) != 2 || !ParseAccess(statement, &access)) return f.Unknown(statement);
   auto pointer = Pointer(f, statement.operands[1]);
   if (!pointer.ok()) return pointer.status();
   const std::vector<PtxOperand> to = PtxFunction::Elements(statement.operands[0]);
@@ -66,7 +72,7 @@ absl::Status EmitLoad(PtxFunction& f, const PtxStatement& statement) {
 
 absl::Status EmitStore(PtxFunction& f, const PtxStatement& statement) {
   Access access;
-  if (statement.operands.size() != 2 || !ParseAccess(statement, &access)) return f.Unknown(statement);
+  if (NumOperands(statement) != 2 || !ParseAccess(statement, &access)) return f.Unknown(statement);
   auto pointer = Pointer(f, statement.operands[0]);
   if (!pointer.ok()) return pointer.status();
   const std::vector<PtxOperand> from = PtxFunction::Elements(statement.operands[1]);
@@ -182,7 +188,8 @@ absl::Status EmitAtomic(PtxFunction& f, const PtxStatement& statement) {
 // "cp.async.cg.shared.global [to], [from], bytes, read": a predicate instead of `read` skips the reading.
 absl::Status EmitAsyncCopy(PtxFunction& f, const PtxStatement& statement) {
   llvm::IRBuilder<>& b = f.b();
-  if (statement.operands.size() < 3 || statement.operands.size() > 4 || !statement.Has("global") ||
+  const size_t operands = NumOperands(statement);
+  if (operands < 3 || operands > 4 || !statement.Has("global") ||
       !(statement.Has("shared") || statement.Has("shared::cta")))
     return f.Unknown(statement);
   auto to = Pointer(f, statement.operands[0]), from = Pointer(f, statement.operands[1]);
@@ -191,7 +198,7 @@ absl::Status EmitAsyncCopy(PtxFunction& f, const PtxStatement& statement) {
   if (!from.ok()) return from.status();
   if (!bytes.ok()) return bytes.status();
   llvm::Value* read = *bytes;
-  if (statement.operands.size() == 4) {
+  if (operands == 4) {
     auto given = f.Read(statement.operands[3]);
     if (!given.ok()) return given.status();
     read = *given;
@@ -227,6 +234,8 @@ absl::Status EmitCopyFamily(PtxFunction& f, const PtxStatement& statement) {
 absl::Status EmitMemoryInstruction(PtxFunction& f, const PtxStatement& statement, bool* known) {
   const std::string& opcode = statement.words[0];
   *known = true;
+  // Which policy it is means nothing here.
+  if (opcode == "createpolicy" && !statement.operands.empty()) return f.Write(statement.operands[0], f.b().getInt64(0));
   if (opcode == "ld") return EmitLoad(f, statement);
   if (opcode == "st") return EmitStore(f, statement);
   if (opcode == "atom" || opcode == "red") return EmitAtomic(f, statement);

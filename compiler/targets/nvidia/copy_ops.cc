@@ -2,6 +2,7 @@
 // Asynchronous copies from global to shared memory by cp.async. Fewer bytes are read than written where the mask is
 // false: none; the rest is zeros.
 #include "compiler/targets/llvm_emitters.h"
+#include "compiler/targets/nvidia/cache_policy.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 
@@ -19,13 +20,14 @@ bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAc
   nvidia::PtxBuilder ptx(b, loc);
   std::string to = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), destination.ptr));
   std::string from = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access.ptr));
-  std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global [" + to + "], [" + from +
-                     "], " + std::to_string(bytes);
+  const nvidia::CachePolicy policy = nvidia::AddCachePolicy(b, loc, access, ptx);
+  std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global" + policy.suffix + " [" +
+                     to + "], [" + from + "], " + std::to_string(bytes);
   if (destination.mask) {
     mlir::Value size = LLVM::SelectOp::create(b, loc, destination.mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
     text += ", " + ptx.AddInput(size);
   }
-  text += ";";
+  text += policy.operand + ";";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
   ptx.Emit(text, /*touches_memory=*/true);
   return true;

@@ -4,13 +4,16 @@
 // An access without a predicate or cache hints is an ordinary vector access that LLVM may fold and move. Anything else
 // becomes one predicated PTX instruction on words, so that a masked access needs no branch:
 //
-//   @p ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}, [$4];   // $0 … $3 hold `others` before
+//   @p ld.global.L1::evict_last.L2::cache_hint.v4.b32 {$0, $1, $2, $3}, [$4], $5;   // $0 … $3 hold `others` before
+//
+// An eviction priority holds for both caches (cache_policy.h).
 //
 // Constant `others` are moved there by the same statement. LLVM would share the register of a constant with the start
 // of a loop's counter, which then is set before this instruction. Past a predicated instruction ptxas does not look for
 // it: it would not know how often the loop runs, and not unroll it.
 //
 // Elements narrower than 32 bits travel packed in words of 32 bits, the first element in the low bits.
+#include "compiler/targets/nvidia/cache_policy.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringExtras.h"
@@ -115,7 +118,7 @@ std::string StoreHints(const MemoryAccess& access) {
   }
 }
 
-// "ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}" without the predicate, the brackets around one register included.
+// "ld.global.L1::evict_last.v4.b32 ", where `hints` is ".L1::evict_last".
 std::string Mnemonic(llvm::StringRef name, bool is_volatile, const std::string& hints, const Words& words) {
   std::string text = name.str() + (is_volatile ? ".volatile.global" : ".global") + hints;
   if (words.count > 1) text += ".v" + std::to_string(words.count);
@@ -215,8 +218,10 @@ llvm::SmallVector<mlir::Value> NvidiaOps::Load(mlir::OpBuilder& b, mlir::Locatio
   PtxBuilder ptx(b, loc);
   llvm::SmallVector<std::string> registers;
   for (int i = 0; i < words.count; ++i) registers.push_back(ptx.AddOutput(RegisterType(b, words.word)));
-  std::string text = Mnemonic("ld", access.is_volatile, hints, words) + RegisterList(registers) + ", [" +
-                     ptx.AddInput(access.ptr) + "];";
+  const std::string address = ptx.AddInput(access.ptr);
+  const nvidia::CachePolicy policy = AddCachePolicy(b, loc, access, ptx);
+  std::string text = Mnemonic("ld", access.is_volatile, hints + policy.suffix, words) + RegisterList(registers) +
+                     ", [" + address + "]" + policy.operand + ";";
   if (access.predicate) {
     text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
     for (int i = 0; i < words.count && !others.empty(); ++i) {
@@ -246,8 +251,10 @@ void NvidiaOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess
     mlir::Value word = PackWord(b, loc, words.word, values.slice(i * words.per_word, words.per_word));
     registers.push_back(ptx.AddInput(ToRegister(b, loc, word)));
   }
-  std::string text = Mnemonic("st", access.is_volatile, hints, words) + "[" + ptx.AddInput(access.ptr) + "], " +
-                     RegisterList(registers) + ";";
+  const std::string address = ptx.AddInput(access.ptr);
+  const nvidia::CachePolicy policy = AddCachePolicy(b, loc, access, ptx);
+  std::string text = Mnemonic("st", access.is_volatile, hints + policy.suffix, words) + "[" + address + "], " +
+                     RegisterList(registers) + policy.operand + ";";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
   ptx.Emit(text, /*touches_memory=*/true);
 }

@@ -152,8 +152,33 @@ TEST_F(NvidiaOpsTest, MaskedLoadsStartWithTheOtherValue) {
   access.ptr = k.arg(1);
   ops_.Store(k.builder(), k.loc(), access, values);
   const std::string ptx = Compile(k);
-  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ ld.global.L1::evict_last.v2.b32 \\{%r[0-9]+, %r[0-9]+\\}, \\[%rd"));
-  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ st.global.L1::evict_last.v2.b32 \\[%rd[0-9]+\\], \\{%r"));
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ ld.global.L1::evict_last.L2::cache_hint.v2.b32 \\{%r[0-9]+, %r[0-9]+\\}, "
+                                 "\\[%rd[0-9]+\\], %rd"));
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ st.global.L1::evict_last.L2::cache_hint.v2.b32 \\[%rd[0-9]+\\], "
+                                 "\\{%r[0-9]+, %r[0-9]+\\}, %rd"));
+}
+
+TEST_F(NvidiaOpsTest, AccessesOfOnePriorityShareItsPolicy) {
+  TestKernel k("pp");
+  auto access = AccessOf(k, 0, 'i', 1);
+  access.evict = tt::EvictionPolicy::kEvictFirst;
+  auto values = ops_.Load(k.builder(), k.loc(), access, {});
+  access.ptr = k.arg(1);
+  ops_.Store(k.builder(), k.loc(), access, values);
+  const std::string ptx = Compile(k);
+  const size_t first = ptx.find("createpolicy.fractional.L2::evict_first.b64");
+  ASSERT_NE(first, std::string::npos) << ptx;
+  EXPECT_EQ(ptx.find("createpolicy", first + 1), std::string::npos) << ptx;
+}
+
+// A volatile access goes past the caches.
+TEST_F(NvidiaOpsTest, VolatileAccessesHaveNoPolicy) {
+  TestKernel k("p");
+  auto access = AccessOf(k, 0, 'i', 1);
+  access.is_volatile = true;
+  access.evict = tt::EvictionPolicy::kEvictLast;
+  ops_.Load(k.builder(), k.loc(), access, {});
+  EXPECT_THAT(Compile(k), Not(HasSubstr("policy")));
 }
 
 // The statement itself moves them there; no register is shared with anything else.
