@@ -2,6 +2,7 @@
 #include "compiler/encoding/encoding_rules.h"
 
 #include "compiler/ir/encodings.h"
+#include "compiler/layout/linear_layout.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -67,6 +68,32 @@ Attribute TiedResultEncoding(mlir::OpOperand& operand, Attribute encoding) {
 Attribute TiedOperandEncoding(mlir::OpOperand& operand, Attribute encoding) {
   if (IsIdentity(operand.getOwner())) return encoding;
   return ttg::OperandEncodingFor(operand.getOwner(), encoding);
+}
+
+Attribute SharedBroadcastEncoding(Operation* broadcast, Attribute encoding) {
+  if (!llvm::isa<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(encoding)) return encoding;
+  const auto from = llvm::cast<RankedTensorType>(broadcast->getOperand(0).getType()).getShape();
+  const auto to = llvm::cast<RankedTensorType>(broadcast->getResult(0).getType()).getShape();
+  const LinearLayout layout = llvm::cast<ttg::DistributedEncoding>(encoding).ToLinearLayout(to);
+  uint64_t made = 0;  // the bits of places along new dimensions
+  for (auto [dim, before, after] : llvm::zip(layout.OutDims(), from, to))
+    if (before != after) made |= dim.mask() << dim.shift;
+  LinearLayout::Columns columns = layout.columns();
+  auto of = [&](absl::string_view in) {
+    return llvm::MutableArrayRef<uint64_t>(columns.data(), columns.size())
+        .slice(layout.In(in).shift, layout.InBits(in));
+  };
+  bool is_shared = false;
+  for (uint64_t& place : of("register")) {
+    uint64_t* lane = llvm::find(of("lane"), 0);
+    if (place == 0 || (place & ~made) != 0 || lane == of("lane").end()) continue;
+    std::swap(place, *lane);
+    is_shared = true;
+  }
+  if (!is_shared) return encoding;
+  return ttg::LinearEncodingAttr::get(
+      encoding.getContext(),
+      LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), columns).RemoveZeroBases("register"));
 }
 
 bool AreTied(mlir::OpOperand& operand, Attribute encoding, Attribute result) {

@@ -25,6 +25,11 @@ bool TakesAnyEncoding(mlir::OpOperand& operand);
 mlir::Attribute TiedResultEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 mlir::Attribute TiedOperandEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 
+// Under `encoding`, lanes may hold copies of what a broadcast takes, while each makes all elements along the new
+// dimensions. This is an encoding under which these lanes share them. The operand's elements are where they were.
+// `encoding` itself where no lane is free or it belongs to a matrix unit.
+mlir::Attribute SharedBroadcastEncoding(mlir::Operation* broadcast, mlir::Attribute encoding);
+
 // For a tied operation: results under `result` come from `operand` under `encoding`, in the eyes of the verifier and of
 // lowering.
 bool AreTied(mlir::OpOperand& operand, mlir::Attribute encoding, mlir::Attribute result);

@@ -15,6 +15,8 @@
 //      any encoding suits them, so they take part of their neighbours' first. What then has no label keeps its
 //      encoding.
 //
+// Forward over a broadcast, a label becomes one under which lanes with copies of the operand share what is made of it.
+//
 // A label is accepted only if the operations that make the node can yield it. Then every type changes to its label, and
 // an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both its ends
 // have one label, it is gone.
@@ -297,6 +299,8 @@ class EncodingGraph final {
   void OfferAlong(const Edge& edge, bool forward) {
     Attribute label = nodes_[forward ? edge.from : edge.to].label;
     if (!edge.tied) return Offer(forward ? edge.to : edge.from, label);
+    if (forward && label && llvm::isa<tt::BroadcastOp>(edge.operand->getOwner()))
+      label = SharedBroadcastEncoding(edge.operand->getOwner(), label);
     if (forward)
       Offer(edge.to, TiedResultEncoding(*edge.operand, label));
     else
