@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "compiler/analysis/computed_values.h"
+#include "compiler/analysis/mask_share.h"
 #include "compiler/analysis/pointer_roots.h"
+#include "compiler/ir/tt_dialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -14,8 +16,12 @@ namespace {
 constexpr int64_t kWordBytes = 4;
 constexpr double kIterations = 8;  // of a loop, where nothing says how many
 
+// Of elements that masks leave out nothing is moved.
 double TimesRun(mlir::Operation* op) {
-  double times = 1;
+  mlir::Value mask;
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) mask = load.getMask();
+  if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) mask = store.getMask();
+  double times = mask ? MaskShare(mask) : 1;
   for (auto loop = op->getParentOfType<mlir::LoopLikeOpInterface>(); loop;
        loop = loop->getParentOfType<mlir::LoopLikeOpInterface>())
     times *= kIterations;
@@ -39,16 +45,16 @@ int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double 
     double& bytes = of_memory[{MemoryOf(access.pointer), writes}];
     bytes = std::max(bytes, static_cast<double>(access.bytes) * TimesRun(access.op));
   }
-  llvm::SmallVector<WideAccess> near;
-  llvm::copy_if(accesses, std::back_inserter(near),
-                [](const WideAccess& access) { return IsComputed(access.pointer); });
+  llvm::SmallVector<std::pair<WideAccess, double>> near;
+  for (const WideAccess& access : accesses)
+    if (IsComputed(access.pointer)) near.push_back({access, TimesRun(access.op)});
   double memory = 0;
   for (const auto& [what, bytes] : of_memory) memory += bytes;
   auto time = [&](int64_t width) {
     double cache = 0;
-    for (const WideAccess& access : near)
+    for (const auto& [access, times] : near)
       cache += static_cast<double>(std::max(width * access.bytes, kWordBytes)) /
-               static_cast<double>(std::min(width, access.width)) * TimesRun(access.op);
+               static_cast<double>(std::min(width, access.width)) * times;
     return std::max(cache, memory * cache_ratio);
   };
   int64_t best = most;

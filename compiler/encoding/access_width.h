@@ -23,7 +23,8 @@ struct WideAccess {
 //                             of an unaligned one            |0   |0   |…   four, each over the same 512 bytes
 //
 // No instruction moves less than a word a lane. Addresses that come from memory are anywhere, and take as long under
-// any width. Accesses to neighbours of each other, as of a stencil, need the memory once and the cache each time.
+// any width. Accesses to neighbours of each other, as of a stencil, need the memory once and the cache each time. What
+// constant bounds mask out, as at the edges of images, needs neither.
 // `cache_ratio` says how many bytes the cache moves while memory moves one. Of the widths with the least time the
 // largest is taken; with a ratio of 0, `most`.
 int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double cache_ratio);
