@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "llvm/Support/MathExtras.h"
+
 namespace tritond::compiler {
 namespace {
 
@@ -23,11 +25,14 @@ int64_t SizeBelow(const ReducedAxes::Shape& shape, unsigned dim) {
 ReducedAxes::ReducedAxes(tt::FuncOp func) {
   func.walk([&](tt::ScanOp scan) { scanned_.try_emplace(ShapeOf(scan.getSrcs()[0]), scan.getAxis()); });
   func.walk([&](tt::ReduceOp reduce) { AddReduced(ShapeOf(reduce.getSrcs()[0]), reduce.getAxis()); });
+  std::set<std::pair<Shape, Shape>> reshaped;
   func.walk([&](tt::ReshapeOp reshape) {
     auto found = reduced_.find(ShapeOf(reshape.getResult()));
     if (found == reduced_.end() || reshape.getAllowReorder()) return;
     for (unsigned axis : std::set<unsigned>(found->second))
       AddReshaped(ShapeOf(reshape.getSrc()), ShapeOf(reshape.getResult()), axis);
+    if (reshaped.insert({ShapeOf(reshape.getSrc()), ShapeOf(reshape.getResult())}).second)
+      AddExchanges(ShapeOf(reshape.getSrc()), ShapeOf(reshape.getResult()));
   });
 }
 
@@ -48,7 +53,13 @@ int64_t ReducedAxes::NeighboursOfGroup(const Shape& shape, int64_t most, int lan
   return std::min(found->second, most);
 }
 
+llvm::ArrayRef<int64_t> ReducedAxes::ExchangesOf(const Shape& shape) const {
+  auto found = exchanges_.find(shape);
+  return found != exchanges_.end() ? llvm::ArrayRef<int64_t>(found->second) : llvm::ArrayRef<int64_t>();
+}
+
 void ReducedAxes::AddReduced(const Shape& shape, unsigned axis) {
+  ++reductions_[{shape, axis}];
   reduced_[shape].insert(axis);
   if (axis + 1 == shape.size()) AddGroup(shape, shape[axis]);
 }
@@ -56,6 +67,18 @@ void ReducedAxes::AddReduced(const Shape& shape, unsigned axis) {
 void ReducedAxes::AddGroup(const Shape& shape, int64_t group) {
   auto [entry, is_new] = groups_.try_emplace(shape, group);
   entry->second = std::min(entry->second, group);
+}
+
+// The pairs of `to` as pairs of `from`, of which it is a reshape.
+void ReducedAxes::AddExchanges(const Shape& from, const Shape& to) {
+  for (unsigned axis = 0; axis < to.size(); ++axis) {
+    auto found = reductions_.find({to, axis});
+    const int64_t distance = SizeBelow(to, axis);
+    if (found == reductions_.end() || to[axis] != 2 || from.empty() || 2 * distance > from.back()) continue;
+    std::vector<int64_t>& times = exchanges_[from];
+    times.resize(llvm::Log2_64(from.back()));
+    times[llvm::Log2_64(distance)] += found->second;
+  }
 }
 
 // `from` is reshaped to `to`, which is reduced along `axis`. Dimensions of `from` that lie within that one are reduced

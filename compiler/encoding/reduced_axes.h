@@ -31,13 +31,20 @@ class ReducedAxes final {
   // where there are no groups, or larger ones.
   int64_t NeighboursOfGroup(const Shape& shape, int64_t most, int lanes) const;
 
+  // By i: how often pairs of elements 2^i apart along the last dimension are reduced to one number, as in a sort. Empty
+  // where none are.
+  llvm::ArrayRef<int64_t> ExchangesOf(const Shape& shape) const;
+
  private:
   void AddReduced(const Shape& shape, unsigned axis);
   void AddGroup(const Shape& shape, int64_t group);
+  void AddExchanges(const Shape& from, const Shape& to);
   void AddReshaped(const Shape& from, const Shape& to, unsigned axis);
 
   std::map<Shape, unsigned> scanned_;
   std::map<Shape, std::set<unsigned>> reduced_;
+  std::map<std::pair<Shape, unsigned>, int64_t> reductions_;  // how many there are of each
+  std::map<Shape, std::vector<int64_t>> exchanges_;
   std::map<Shape, int64_t> groups_;  // the smallest ones along the last dimension
 };
 

@@ -39,6 +39,8 @@
 //   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
 // - Where groups of neighbours are reduced that a warp has several of, a thread has several neighbours of each even if
 //   it loads them one by one.
+// - Where pairs of neighbours are exchanged again and again, as in a sort, a thread has as many neighbours as pays
+//   (exchange_width.h), also above the bounds of widths.
 // - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes (access_width.h).
 #include <algorithm>
 #include <map>
@@ -49,6 +51,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
+#include "compiler/encoding/exchange_width.h"
 #include "compiler/encoding/operand_loads.h"
 #include "compiler/encoding/reduced_axes.h"
 #include "compiler/ir/encodings.h"
@@ -315,11 +318,18 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         // What goes to dots is copied past the cache. All accesses of a group have one shape, and so one limit.
         if (!width.cheapest)
           width.cheapest = access.operand_bytes > 0 ? most : CheapestWidth(width.accesses, most, cache_ratio);
-        if (width.wanted == 1 && fast + 1 == access.order.size())
+        const bool is_last = fast + 1 == access.order.size();
+        if (width.wanted == 1 && is_last)
           width.cheapest = std::min<int64_t>(
               axes.NeighboursOfGroup(ShapeOf(access), std::max(1, kMaxAccessBytes / access.element_bytes), lanes),
               share);
         size_per_thread[fast] = *width.cheapest;
+        if (is_last) {
+          const int64_t size = access.type.getDimSize(fast);
+          const ExchangedRow row{size, lanes, num_warps, axes.ExchangesOf(ShapeOf(access))};
+          size_per_thread[fast] =
+              CheapestExchangeWidth(row, width.accesses, *width.cheapest, /*most=*/std::min(share, size));
+        }
       }
       if (std::optional<unsigned> axis = axes.ScannedAlong(ShapeOf(access)); axis && *axis != fast)
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
