@@ -12,8 +12,8 @@
 //   2. backward from users, for what no anchor reaches: indices, masks, constants. They are made where they are wanted.
 //   3. both again, from narrow loads, then from narrow stores and reductions to a scalar that are still without a
 //   label:
-//      any encoding suits them, so they take part of their neighbours' first. What then has no label keeps its
-//      encoding.
+//      any encoding suits them, so they take part of their neighbours' first. A store keeps its own where that pays for
+//      a conversion (store_cost.h). What then has no label keeps its encoding.
 //
 // Forward over a broadcast, a label becomes one under which lanes with copies of the operand share what is made of it.
 //
@@ -30,8 +30,10 @@
 
 #include <vector>
 
+#include "compiler/analysis/axis_info.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/store_cost.h"
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -229,6 +231,7 @@ class EncodingGraph final {
           AddEdge(operand, from, NodeOf(op->getResult(0)), true);
         } else if (rule == EncodingRule::kUniform) {
           if (uniform < 0) uniform_.push_back(uniform = NewNode(nodes_[from].type, nodes_[from].original));
+          if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) stores_[uniform] = store;
           AddEdge(operand, from, uniform, false);
         }
       }
@@ -291,9 +294,22 @@ class EncodingGraph final {
     Node& node = nodes_[index];
     if (node.settled || !label || node.label == label) return;
     if (node.label && !(RankOf(node, node.label) < RankOf(node, label))) return;
-    if (!CanYield(index, label)) return;
+    if (!CanYield(index, label) || !SuitsStore(index, label)) return;
     node.label = label;
     work_.push_back(index);
+  }
+
+  // A narrow store takes any label, unless a conversion to its own encoding costs less than what the label does to it.
+  // Not in a loop, in each iteration of which the warps would wait for each other.
+  bool SuitsStore(int index, Attribute label) {
+    auto found = stores_.find(index);
+    const Attribute own = nodes_[index].original;
+    if (found == stores_.end() || label == own || LoopDepth(found->second->getBlock()) > 0) return true;
+    if (!axes_) axes_.emplace(func_->getParentOfType<mlir::ModuleOp>());
+    RankedTensorType type = TensorType(found->second.getValue());
+    auto labelled = RankedTensorType::get(type.getShape(), type.getElementType(), label);
+    return StoreCost(found->second, label, *axes_) <=
+           StoreCost(found->second, own, *axes_) + costs_.Conversion(labelled, own);
   }
 
   void OfferAlong(const Edge& edge, bool forward) {
@@ -351,6 +367,8 @@ class EncodingGraph final {
   std::vector<Edge> edges_;
   std::vector<std::pair<OpOperand*, Attribute>> demands_;
   std::vector<int> narrow_loads_, uniform_;  // nodes to start from when nothing else reaches them
+  llvm::DenseMap<int, tt::StoreOp> stores_;  // of nodes of narrow stores
+  std::optional<AxisInfoAnalysis> axes_;     // once it is asked for
   std::vector<int> work_;
   llvm::DenseMap<Attribute, int64_t> votes_;
 };

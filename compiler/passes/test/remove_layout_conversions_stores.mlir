@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s --ttg-remove-layout-conversions | FileCheck %s
+
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#wide = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK-DAG: #[[OWN:.+]] = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+// CHECK-DAG: #[[WIDE:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+
+// Each warp has sums of its own rows, all lanes the same. One instruction would store one of them, in a sector of its
+// own. So threads exchange the sums, and neighbouring lanes store neighbours.
+// CHECK-LABEL: @neighbours
+// CHECK: %[[S:.+]] = "tt.reduce"
+// CHECK: %[[C:.+]] = ttg.convert_layout %[[S]]
+// CHECK: tt.store %{{.*}}, %[[C]] : tensor<64x!tt.ptr<i32>, #[[OWN]]>
+tt.func @neighbours(%p: tensor<64x32x!tt.ptr<i32>, #wide>, %q: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %x = tt.load %p : tensor<64x32x!tt.ptr<i32>, #wide>
+  %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %c: i32):
+    %d = arith.addi %a, %c : i32
+    tt.reduce.return %d : i32
+  }) : (tensor<64x32xi32, #wide>) -> tensor<64xi32, #ttg.slice<{dim = 1, parent = #wide}>>
+  %v = ttg.convert_layout %s : tensor<64xi32, #ttg.slice<{dim = 1, parent = #wide}>> -> tensor<64xi32, #b>
+  %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+  %qs = tt.splat %q : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+  %to = tt.addptr %qs, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+  tt.store %to, %v : tensor<64x!tt.ptr<i32>, #b>
+  tt.return
+}
+
+// Two instructions of each warp cost less than the exchange.
+// CHECK-LABEL: @few
+// CHECK: %[[S:.+]] = "tt.reduce"
+// CHECK-NOT: convert_layout
+// CHECK: tt.store %{{.*}}, %[[S]] : tensor<8x!tt.ptr<i32>, #ttg.slice<{dim = 1, parent = #[[WIDE]]}>>
+tt.func @few(%p: tensor<8x32x!tt.ptr<i32>, #wide>, %q: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %x = tt.load %p : tensor<8x32x!tt.ptr<i32>, #wide>
+  %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %c: i32):
+    %d = arith.addi %a, %c : i32
+    tt.reduce.return %d : i32
+  }) : (tensor<8x32xi32, #wide>) -> tensor<8xi32, #ttg.slice<{dim = 1, parent = #wide}>>
+  %v = ttg.convert_layout %s : tensor<8xi32, #ttg.slice<{dim = 1, parent = #wide}>> -> tensor<8xi32, #b>
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32, #b>
+  %qs = tt.splat %q : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>, #b>
+  %to = tt.addptr %qs, %r : tensor<8x!tt.ptr<i32>, #b>, tensor<8xi32, #b>
+  tt.store %to, %v : tensor<8x!tt.ptr<i32>, #b>
+  tt.return
+}
+
+// In a loop the warps would wait for each other in each iteration.
+// CHECK-LABEL: @iterations
+// CHECK: scf.for
+// CHECK: %[[S:.+]] = "tt.reduce"
+// CHECK-NOT: convert_layout
+// CHECK: tt.store %{{.*}}, %[[S]] : tensor<64x!tt.ptr<i32>, #ttg.slice<{dim = 1, parent = #[[WIDE]]}>>
+tt.func @iterations(%p: tensor<64x32x!tt.ptr<i32>, #wide>, %q: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  scf.for %i = %c0 to %n step %c64 : i32 {
+    %x = tt.load %p : tensor<64x32x!tt.ptr<i32>, #wide>
+    %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: i32, %c: i32):
+      %d = arith.addi %a, %c : i32
+      tt.reduce.return %d : i32
+    }) : (tensor<64x32xi32, #wide>) -> tensor<64xi32, #ttg.slice<{dim = 1, parent = #wide}>>
+    %v = ttg.convert_layout %s : tensor<64xi32, #ttg.slice<{dim = 1, parent = #wide}>> -> tensor<64xi32, #b>
+    %qi = tt.addptr %q, %i : !tt.ptr<i32>, i32
+    %qs = tt.splat %qi : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %to = tt.addptr %qs, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    tt.store %to, %v : tensor<64x!tt.ptr<i32>, #b>
+  }
+  tt.return
+}
+}
