@@ -149,12 +149,23 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wa
 }
 
 // Whether the operation could do harm in an iteration that is not there. A division cannot by what divides in all
-// iterations, once the loop has run; a guard would hide which multiples the result has.
+// iterations, once the loop has run.
 bool NeedsGuard(Operation* op, ForOp loop, const StepContext& context) {
   if (!IsDivision(op)) return llvm::isa<tt::LoadOp>(op);
   mlir::Attribute divisor;
   bool is_constant = mlir::matchPattern(op->getOperand(1), mlir::m_Constant(&divisor));
   return !is_constant && !(context.HasRun() && loop.isDefinedOutsideOfLoop(op->getOperand(1)));
+}
+
+// What divides where nobody looks at the quotient: a multiple of all that divisors are known to be multiples of. So it
+// hides nothing of that.
+Value AnyDivisor(OpBuilder& b, mlir::Location loc, mlir::Type type) {
+  auto element = llvm::dyn_cast<mlir::IntegerType>(mlir::getElementTypeOrSelf(type));
+  if (!element || element.getWidth() < 2) return arith::ConstantOp::create(b, loc, b.getOneAttr(type));
+  mlir::TypedAttr divisor =
+      b.getIntegerAttr(element, llvm::APInt::getOneBitSet(element.getWidth(), element.getWidth() - 2));
+  if (auto shaped = llvm::dyn_cast<mlir::ShapedType>(type)) divisor = mlir::DenseElementsAttr::get(shaped, divisor);
+  return arith::ConstantOp::create(b, loc, divisor);
 }
 
 // Keeps `op` from that where `exists` (null: always) is false.
@@ -171,9 +182,8 @@ void Guard(OpBuilder& b, Operation* op, Value exists) {
   }
   mlir::Location loc = op->getLoc();
   mlir::Type type = op->getResult(0).getType();
-  Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(type));
   Value condition = Spread(b, loc, exists, tt::WithElement(type, b.getI1Type()));
-  op->setOperand(1, arith::SelectOp::create(b, loc, condition, op->getOperand(1), one));
+  op->setOperand(1, arith::SelectOp::create(b, loc, condition, op->getOperand(1), AnyDivisor(b, loc, type)));
 }
 
 LoopStep PlainStep(Operation* op, ForOp loop, int stage) {

@@ -202,14 +202,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // In iterations that are not there a load without latency gets a mask, with poison for what it leaves out, and a divisor
-// that the loop makes is replaced.
+// that the loop makes is replaced, by a multiple of most powers of two.
 // One from outside has divided in an iteration before.
 // CHECK-LABEL: @guarded
 //       CHECK:   scf.for
 //       CHECK:     arith.divsi %{{.*}}, %arg3 : i32
 //       CHECK:     %[[THERE:.*]] = arith.cmpi slt
 //       CHECK:     %[[E:.*]] = tt.load %arg4, %[[THERE]], %{{.*}} : !tt.ptr<i32>
-//       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %[[E]], %c1_i32
+//       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %[[E]], %c1073741824_i32
 //       CHECK:     arith.divsi %{{.*}}, %[[D]]
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
