@@ -26,6 +26,8 @@
 // - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need
 // not
 //   be in a block without branches.
+// - The selection is not of booleans. Devices have few registers for these, so a branch would pack all into words. A
+//   comparison takes a mask with it for nothing.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/score_scale.h"
 #include "compiler/ir/dot_interface.h"
@@ -237,6 +239,7 @@ bool IsNeededByLaterDots(arith::SelectOp select) {
 bool IsSelectionOfBlock(arith::SelectOp select) {
   auto type = llvm::dyn_cast<RankedTensorType>(select.getType());
   if (!type || !llvm::isa<RankedTensorType>(select.getCondition().getType())) return false;
+  if (type.getElementType().isInteger(1)) return false;
   return llvm::isa<ForOp>(select->getParentOp()) && IsOnlySelection(select.getCondition()) &&
          ttg::ToLinearLayout(type).InSize("register") >= kLeastRegisters && IsNeededByLaterDots(select);
 }

@@ -266,3 +266,33 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %r#0, %r#1 : tensor<64x64xf32, #blocked>, tensor<64xf32, #row>
   }
 }
+
+// -----
+
+// Booleans have few registers: a branch would pack them.
+// CHECK-LABEL: @booleans
+//   CHECK-NOT:   scf.if
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]}>
+#row = #ttg.slice<{dim = 0, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @booleans(%n: i32, %start: tensor<16x1024xi32, #blocked>, %x: tensor<16x1024xi32, #blocked>) -> tensor<16x1024xi32, #blocked> {
+    %none = arith.constant dense<false> : tensor<16x1024xi1, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1024 = arith.constant 1024 : i32
+    %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #row>
+    %last = tt.splat %n : i32 -> tensor<1024xi32, #row>
+    %r = scf.for %k = %c0 to %n step %c1024 iter_args(%count = %start) -> (tensor<16x1024xi32, #blocked>) : i32 {
+      %k1 = tt.splat %k : i32 -> tensor<1024xi32, #row>
+      %at = arith.addi %k1, %i : tensor<1024xi32, #row>
+      %in = arith.cmpi slt, %at, %last : tensor<1024xi32, #row>
+      %in1 = tt.expand_dims %in {axis = 0 : i32} : tensor<1024xi1, #row> -> tensor<1x1024xi1, #blocked>
+      %mask = tt.broadcast %in1 : tensor<1x1024xi1, #blocked> -> tensor<16x1024xi1, #blocked>
+      %match = arith.cmpi eq, %count, %x : tensor<16x1024xi32, #blocked>
+      %taken = arith.select %mask, %match, %none : tensor<16x1024xi1, #blocked>, tensor<16x1024xi1, #blocked>
+      %one = arith.extui %taken : tensor<16x1024xi1, #blocked> to tensor<16x1024xi32, #blocked>
+      %next = arith.addi %count, %one : tensor<16x1024xi32, #blocked>
+      scf.yield %next : tensor<16x1024xi32, #blocked>
+    }
+    tt.return %r : tensor<16x1024xi32, #blocked>
+  }
+}
