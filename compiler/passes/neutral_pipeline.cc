@@ -30,6 +30,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createLoopAwareCsePass());
   // Once only one of equal operations is left, loops give up what does not change in them.
   pm.addPass(createHoistInvariantsPass());
+  // Once steps are constants, and before loops are copied.
+  pm.addPass(createNarrowCountsPass());
   // Once scales that do not change are computed in front of the loops.
   pm.addPass(createScaleMaximaPass());
   // Helper functions that were inlined everywhere.

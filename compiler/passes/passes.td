@@ -42,6 +42,10 @@ def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
 def LoopAwareCsePass : Pass<"tt-loop-aware-cse", "::mlir::ModuleOp"> {
   let summary = "makes one of values that loops carry and that are always equal, then of equal operations";
 }
+def NarrowCountsPass : Pass<"tt-narrow-counts", "::mlir::ModuleOp"> {
+  let summary = "counts of 64 bits that 32 bits hold have these in loops";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
   let summary = "unrolls loops by their tt.loop_unroll_factor";
 }
