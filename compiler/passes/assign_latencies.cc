@@ -19,7 +19,9 @@
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
-// loads at once. One that loads as much runs as it is, and waits for memory in each iteration.
+// loads at once. One that loads as much runs as it is, and waits for memory in each iteration. That does not matter
+// where it computes for much longer than memory needs for what it loads: other warps then compute meanwhile, and the
+// more so the fewer registers each has.
 //
 // A dot that runs beside threads gets loop.late if threads make its operand of another dot's result and its copies have
 // buffers. It then runs beside what they make of the next one. The operand waits in registers for that, so not where a
@@ -47,6 +49,7 @@
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
+#include "compiler/encoding/conversion_cost.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/prefetchable.h"
@@ -85,6 +88,8 @@ constexpr int64_t kAddressRegisters = 32;
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
+// Where a loop without dots computes so many times as long as memory takes, only its warps' number counts.
+constexpr int64_t kMuchLonger = 3;
 // Of a dot whose operands are copied in place.
 constexpr int64_t kMostInPlaceAccumulators = 64;
 // That addresses of copies are computed from and that wait for them.
@@ -313,7 +318,20 @@ class LatencyAssigner final {
       words += (elements * type.getElementTypeBitWidth() + 31) / 32;
       streams_.push_back(load);
     }
-    if (words < limits_.min_stream_words || words > kMostStreamWords) streams_.clear();
+    if (words < limits_.min_stream_words || words > kMostStreamWords || Computes(words)) streams_.clear();
+  }
+
+  // Whether an iteration that loads so many words issues instructions for much longer than memory needs for these.
+  bool Computes(int64_t words) {
+    if (limits_.word_instructions == 0) return false;
+    double instructions = 0;
+    CostModel costs;
+    loop_.getBody()->walk([&](Operation* op) {
+      if (op->getNumResults() != 1) return;
+      auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
+      if (type) instructions += CostModel::ElementCost(op).value_or(0) * costs.Registers(type, type.getEncoding());
+    });
+    return instructions > static_cast<double>(kMuchLonger * words * limits_.word_instructions);
   }
 
   // Whether pure operations on scalars make all operands of `op`, through iterations, so that they can be made early.
@@ -451,7 +469,8 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
     const AssignLatenciesPassOptions limits{
         num_stages,           max_shared_bytes,     least_copy_bytes, most_copy_bytes,
         copies_in_lane_order, max_waiting_elements, thread_registers, registers,
-        multiprocessors,      issued_warps,         min_stream_words, reserved_shared_bytes};
+        multiprocessors,      issued_warps,         min_stream_words, word_instructions,
+        reserved_shared_bytes};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

@@ -119,6 +119,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.multiprocessors = limits.multiprocessors;
   latencies.issued_warps = limits.issued_warps;
   latencies.min_stream_words = limits.min_stream_words;
+  latencies.word_instructions = limits.word_instructions;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());

@@ -47,6 +47,7 @@ struct PipeliningLimits {
   int64_t issued_warps = 0;           // of a multiprocessor, in a cycle; 0: not known
   int64_t min_stream_words =
       0;  // of a thread and iteration, from which on loads without dots start an iteration early; 0: none
+  int64_t word_instructions = 0;  // that a thread issues while memory gives it a word; 0: not known
 };
 
 // Once dots have their encodings, and before conversions are removed: loads for dots get encodings that suit the

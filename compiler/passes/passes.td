@@ -186,6 +186,8 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "whose instructions a multiprocessor issues in a cycle; 0: not known, and no copies in place">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">,
+    Option<"word_instructions", "word-instructions", "int64_t", "0",
+           "that a thread issues while memory gives it a word, in loops without dots; 0: not known">,
     Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "0",
            "of each block on a multiprocessor, beside what the kernel asks for">];
 }

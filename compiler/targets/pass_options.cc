@@ -2,6 +2,7 @@
 #include "compiler/targets/pass_options.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 
@@ -10,6 +11,14 @@ namespace {
 
 // Of a thread, in kernels whose programs take long.
 constexpr int64_t kThreadRegisters = 128;
+
+// That each thread issues, at most, while memory gives every thread a word of 32 bits; 0: not known.
+int64_t WordInstructions(const TargetInfo& info) {
+  const double device_cycles = info.rates.clock * static_cast<double>(info.multiprocessors);
+  if (device_cycles == 0 || info.rates.memory_bytes == 0) return 0;
+  const double bytes = info.rates.memory_bytes / device_cycles;  // for a multiprocessor, in a cycle
+  return std::llround(4.0 * info.lanes * info.rates.issued_warps / bytes);
+}
 
 }  // namespace
 
@@ -43,6 +52,7 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   limits.copies_in_lane_order = info.async_copies.in_lane_order;
   limits.registers = info.registers;
   limits.multiprocessors = info.multiprocessors;
+  limits.word_instructions = WordInstructions(info);
   return limits;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="min-stream-words=16" | FileCheck %s
+// RUN: triton-opt %s -split-input-file --ttg-assign-latencies="min-stream-words=16 word-instructions=7" | FileCheck %s --check-prefix=RATES
 
 // A thread loads 16 words an iteration: the next iteration's are under way meanwhile, and wait in registers.
 // CHECK-LABEL: @wide
+// RATES-LABEL: @wide
+//       RATES:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32}
 //       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
@@ -48,5 +51,31 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
       scf.yield %sum : tensor<8192xf32, #blocked>
     }
     tt.return %r, %s : tensor<2048xf16, #blocked>, tensor<8192xf32, #blocked>
+  }
+}
+
+// -----
+
+// 24 instructions for a word that memory gives in the time of 7: other warps compute while one waits.
+// CHECK-LABEL: @computing
+//       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32}
+// RATES-LABEL: @computing
+//   RATES-NOT:   tt.latency
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @computing(%p: tensor<2048x!tt.ptr<f32>, #blocked>, %n: i32) -> tensor<2048xf32, #blocked> {
+    %zero = arith.constant dense<0.0> : tensor<2048xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<2048xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<2048xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<2048x!tt.ptr<f32>, #blocked>, tensor<2048xi32, #blocked>
+      %x = tt.load %pi : tensor<2048x!tt.ptr<f32>, #blocked>
+      %a = arith.divf %x, %acc : tensor<2048xf32, #blocked>
+      %b = arith.divf %a, %x : tensor<2048xf32, #blocked>
+      %sum = arith.addf %acc, %b : tensor<2048xf32, #blocked>
+      scf.yield %sum : tensor<2048xf32, #blocked>
+    }
+    tt.return %r : tensor<2048xf32, #blocked>
   }
 }
