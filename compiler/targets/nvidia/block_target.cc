@@ -11,8 +11,8 @@
 //   64 registers load as much at once as 64 warps with 32, and wait half as often. Where the warps of a block wait for
 //   each other in each iteration, 48 warps with 40 registers are better. That holds only while the registers are
 //   enough, so the words that are live are counted first. It does not hold for loads at loaded addresses: these follow
-//   one another whatever registers there are. Blocks of many warps come and go in large portions: one block less is
-//   more than it brings.
+//   one another whatever registers there are. Nor where an atomic operation of the loop acquires: no later load passes
+//   it. Blocks of many warps come and go in large portions: one block less is more than it brings.
 //
 // Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
 // second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth
@@ -79,11 +79,14 @@ bool IsBarrier(const llvm::Instruction& instruction) {
   return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
 }
 
+// Whether no later load begins before it has ended: it acquires what other threads have released.
+bool Acquires(const llvm::Instruction& instruction) { return AssemblyOf(instruction).contains(".acq"); }
+
 // What is loaded at one place: in a loop, or outside of all loops.
 struct Loads {
   int count = 0;
   int64_t bytes = 0;      // of a thread
-  bool follows = false;   // one waits for another one
+  bool follows = false;   // one waits for another one, or for what an atomic operation acquires
   bool barriers = false;  // warps wait for each other there
 };
 
@@ -100,6 +103,7 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
     if (IsBarrier(instruction)) found[loop].barriers = true;
+    if (loop && Acquires(instruction)) found[loop].follows = true;
     if (!IsGlobalLoad(instruction)) continue;
     Loads& loads = found[loop];
     ++loads.count;

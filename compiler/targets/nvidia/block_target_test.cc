@@ -78,6 +78,16 @@ TEST(BlockTarget, LoadsAtLoadedAddressesFollowOneAnother) {
             "");
 }
 
+// An atomic operation after the loads of an iteration keeps those of the next one back, if it acquires.
+TEST(BlockTarget, LoadsWaitForWhatIsAcquired) {
+  const auto adds = [](const std::string& order) {
+    return absl::StrCat(kSum, "  %old = call float asm sideeffect \"atom.global.gpu", order,
+                        ".add.f32 $0, [$1], $2;\", \"=f,l,f,~{memory}\"(ptr addrspace(1) %p, float %v)\n");
+  };
+  EXPECT_EQ(Target(adds(".acq_rel"), 4), "");
+  EXPECT_EQ(Target(adds(".relaxed"), 4), "8");
+}
+
 TEST(BlockTarget, WhereWarpsWaitForEachOtherThereAreMore) {
   const std::string body = absl::StrCat("  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n", kSum);
   EXPECT_EQ(Target(body, 4), "12");
