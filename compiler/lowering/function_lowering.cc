@@ -116,13 +116,16 @@ Value FunctionLowering::Warp() {
              [&] { return e.Sub(e.LShr(thread, llvm::Log2_32(target.WarpSize())), e.Int(context_.first_warp)); });
 }
 
+// One warp alone waits for its lanes, which takes less than a barrier of the block.
 void FunctionLowering::Barrier() {
-  if (!context_.barrier) return target.Barrier(e.b, e.loc);
   if (context_.num_warps == 1) return WarpBarrier();
+  if (!context_.barrier) return target.Barrier(e.b, e.loc);
   target.PartBarrier(e.b, e.loc, *context_.barrier, NumThreads());
 }
 
-void FunctionLowering::SharedBarrier() { context_.barrier ? Barrier() : target.SharedBarrier(e.b, e.loc); }
+void FunctionLowering::SharedBarrier() {
+  context_.barrier || context_.num_warps == 1 ? Barrier() : target.SharedBarrier(e.b, e.loc);
+}
 
 // Bits whose images are the bit itself shifted by one distance go
 // together: one mask and one shift for a whole run.
