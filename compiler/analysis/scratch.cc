@@ -19,6 +19,14 @@ using mlir::RankedTensorType;
 
 constexpr int64_t kPartAlignment = 16;
 
+// Of a multiprocessor: each issues an instruction a cycle.
+constexpr int64_t kSchedulers = 4;
+constexpr int64_t kAccessWords = 4;  // of a thread
+// Cycles until all warps have met at a barrier, and until a word is there.
+constexpr int64_t kBarrierCycles = 40, kAccessCycles = 30;
+// What takes less by so much is worth more shared memory.
+constexpr double kWorthwhile = 1.5;
+
 RankedTensorType TensorOf(mlir::Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
 bool HasPlacement(mlir::Type type) {
@@ -68,9 +76,21 @@ Scratch OfReduction(tt::ReduceOp op) {
   if (!HasPlacement(type)) return scratch;
   int64_t warps = int64_t{1} << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), axis)));
   if (warps == 1) return scratch;
-  int64_t others = type.getNumElements() / type.getDimSize(axis);
-  for (mlir::Value operand : operands) AddPart(scratch, warps * others, TensorOf(operand).getElementType());
+  int64_t others = type.getNumElements() / type.getDimSize(axis), slots = warps + (SharesTotals(op) ? 1 : 0);
+  for (mlir::Value operand : operands) AddPart(scratch, slots * others, TensorOf(operand).getElementType());
   return scratch;
+}
+
+// Results that a thread holds parts of.
+int64_t ResultsOfThread(const LinearLayout& layout, unsigned axis) {
+  const LayoutDim& registers = layout.In("register");
+  const LayoutDim& out = layout.OutDims()[axis];
+  int64_t results = 1;
+  for (int32_t bit = 0; bit < registers.bits; ++bit) {
+    const uint64_t image = layout.columns()[registers.shift + bit];
+    if (image != 0 && ((image >> out.shift) & out.mask()) == 0) results *= 2;
+  }
+  return results;
 }
 
 // A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself.
@@ -162,6 +182,27 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis) {
 int WarpsAlongAxis(tt::ReduceOp op) {
   if (!HasPlacement(op.InputType())) return 1;
   return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(op.InputType()), op.getAxis())));
+}
+
+bool SharesTotals(tt::ReduceOp op) {
+  const RankedTensorType type = op.InputType();
+  const int64_t partials = WarpsAlongAxis(op);
+  if (partials == 1) return false;
+  const LinearLayout layout = ttg::ToLinearLayout(type);
+  if (layout.HasIn("block") && layout.InSize("block") > 1) return false;
+  const int64_t threads = int64_t{ttg::NumWarps(op)} * ttg::ThreadsPerWarp(op);
+  const int64_t results = ResultsOfThread(layout, op.getAxis());
+  const int64_t all = type.getNumElements() / type.getDimSize(op.getAxis());
+  const int64_t combine = std::max<int64_t>(1, op.getCombineOp().front().getOperations().size() - 1);
+  int64_t words = 0;
+  for (mlir::Value operand : op.getSrcs())
+    words += llvm::divideCeil(ElementBytes(TensorOf(operand).getElementType()), 4);
+  auto cycles = [&](int64_t instructions) { return instructions * ttg::NumWarps(op) / kSchedulers; };
+  const int64_t reads = llvm::divideCeil(words, kAccessWords);
+  const int64_t alone = cycles(results * (words * partials / kAccessWords + (partials - 1) * combine));
+  const int64_t own = llvm::divideCeil(all, threads) * (words * (partials + 1) + (partials - 1) * combine);
+  const int64_t shared = cycles(own + results * reads) + kBarrierCycles + 2 * kAccessCycles;
+  return static_cast<double>(alone) > kWorthwhile * static_cast<double>(shared);
 }
 
 int WarpsAlongAxis(tt::ScanOp op) {

@@ -29,7 +29,8 @@ struct Scratch {
 // What `op` itself needs; buffers and the frames of called functions are no scratch.
 //   ttg.convert_layout   one part, when PlanConversion says kShared: the elements that one block holds, placed as
 //                        ChooseSwizzle says.
-//   tt.reduce            when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements.
+//   tt.reduce            when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements; one
+//                        more for each result when SharesTotals.
 //   tt.scan              likewise, and W times the registers of a thread that differ by axis bits above the warps'.
 //   tt.histogram         one part: a counter a bin.
 //   tt.gather            one part: the source, row-major.
@@ -50,6 +51,10 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis);
 // 2 to the number of bits in WarpMaskAlongAxis: the partial results that a reduction or scan exchanges between warps.
 int WarpsAlongAxis(tt::ReduceOp op);
 int WarpsAlongAxis(tt::ScanOp op);
+// Whether the threads of a reduction share what is left to do across warps: each combines the warps' partials of some
+// results, and after another barrier all threads read these totals. Else each thread combines all that it holds for
+// itself. Where a thread holds many results, this takes longer than another barrier.
+bool SharesTotals(tt::ReduceOp op);
 // Whether lowering takes a tt.reduce along `axis` of `layout`. Every basis moves either along the axis alone or not
 // along it at all, and no two of them are copies of one move. The slots of others would mix results.
 bool IsReducible(const LinearLayout& layout, unsigned axis);

@@ -151,6 +151,7 @@ class Reduction {
     const auto runs = ResultsInRuns(run_);
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
     f_.SharedBarrier();
+    if (SharesTotals(op_)) return CombineShares(runs);
     if (llvm::SmallVector<int> lanes = LanesOfWarps(); !lanes.empty()) {
       for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadOfLane(operand, runs, lanes);
       return ReduceLanes(f_, op_, lanes, partials_);
@@ -163,6 +164,49 @@ class Reduction {
       partial = *sum;
     }
     return mlir::success();
+  }
+
+  LogicalResult CombineShares(const Runs& runs) {
+    Emitter& e = f_.e;
+    const int64_t results = NumResults(), threads = f_.NumThreads();
+    Value thread = e.Hoisted(
+        [&, warp = f_.Warp(), lane = f_.Lane()] { return e.Add(e.Mul(warp, e.Int(f_.target.WarpSize())), lane); });
+    // Threads beyond the results do again what others do.
+    if (results < threads) thread = e.And(thread, e.Int(results - 1));
+    for (int64_t first = 0; first < results; first += threads) {
+      Value result = e.Add(thread, e.Int(first));
+      llvm::SmallVector<Tuple> parts(warps_);
+      for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadShare(operand, result, parts);
+      FailureOr<Tuple> total = CombineTree(parts);
+      if (failed(total)) return mlir::failure();
+      for (auto [operand, value] : llvm::enumerate(*total))
+        StoreVector(e, TotalSlot(operand, result), {ToShared(e, value)});
+    }
+    f_.SharedBarrier();
+    for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadTotals(operand, runs);
+    return mlir::success();
+  }
+
+  // Appends the partials of one result to `parts`, by warps.
+  void LoadShare(size_t operand, Value result, llvm::SmallVector<Tuple>& parts) {
+    const int vec = run_ > 1 ? 1 : VectorOf(operand, warps_);
+    for (int warp = 0; warp < warps_; warp += vec) {
+      Value slot = SlotOf(operand, result, f_.e.Int(warp));
+      for (auto [i, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
+        parts[warp + i].push_back(FromShared(f_.e, v, partials_[0][operand].getType()));
+    }
+  }
+
+  void LoadTotals(size_t operand, const Runs& runs) {
+    Emitter& e = f_.e;
+    const mlir::Type type = partials_[0][operand].getType();
+    const int vec = VectorOf(operand, run_);
+    for (const auto& run : runs)
+      for (int first = 0; first < run_; first += vec) {
+        Value slot = TotalSlot(operand, ResultIndex(results_at_[run[first]]));
+        for (auto [i, v] : llvm::enumerate(LoadVector(e, slot, StoredType(operand), vec)))
+          partials_[run[first + i]][operand] = FromShared(e, v, type);
+      }
   }
 
   // The bits of lanes that tell whose partials a lane reads; empty: it reads those of all warps.
@@ -238,14 +282,28 @@ class Reduction {
     return std::max<int>(1, std::min<int>(most, kVectorBits / StoredType(operand).getIntOrFloatBitWidth()));
   }
 
-  // Where the partial of a warp is; `result` is a place in results_at_.
-  Value Slot(size_t operand, size_t result, Value warp) {
-    Emitter& e = f_.e;
+  int64_t NumResults() {
     int64_t results = 1;
     for (const std::string& name : others_) results *= layout_.OutSize(name);
-    Value index = ResultIndex(results_at_[result]);
-    index = run_ > 1 ? e.Add(e.Mul(warp, e.Int(results)), index) : e.Add(e.Mul(index, e.Int(warps_)), warp);
+    return results;
+  }
+
+  // Where the partial of a warp is; `result` is a place in results_at_.
+  Value Slot(size_t operand, size_t result, Value warp) {
+    return SlotOf(operand, ResultIndex(results_at_[result]), warp);
+  }
+
+  Value SlotOf(size_t operand, Value index, Value warp) {
+    Emitter& e = f_.e;
+    index = run_ > 1 ? e.Add(e.Mul(warp, e.Int(NumResults())), index) : e.Add(e.Mul(index, e.Int(warps_)), warp);
     return e.Gep(f_.ScratchOf(op_, scratch_.offsets[operand]), StoredType(operand), index);
+  }
+
+  // Behind the partials.
+  Value TotalSlot(size_t operand, Value index) {
+    Emitter& e = f_.e;
+    return e.Gep(f_.ScratchOf(op_, scratch_.offsets[operand]), StoredType(operand),
+                 e.Add(e.Int(warps_ * NumResults()), index));
   }
 
   // The results of this thread, as places in results_at_, in runs of `run` neighbours.
