@@ -135,3 +135,30 @@ module attributes {"ttg.num-warps" = 32 : i32, "ttg.threads-per-warp" = 32 : i32
     tt.return
   }
 }
+
+// -----
+
+#rows = #ttg.blocked<{sizePerThread = [1, 32], threadsPerWarp = [32, 1], warpsPerCTA = [8, 1], order = [1, 0]}>
+
+// A thread holds parts of 32 results of 8 warps. It combines one of them, and reads the totals of all behind a second
+// barrier.
+// CHECK-LABEL: llvm.func {{.*}}@totals
+//       CHECK:   nvvm.barrier.cta.sync
+//       CHECK:   nvvm.barrier.cta.sync
+//   CHECK-NOT:   nvvm.barrier.cta.sync
+//       CHECK:   llvm.return
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func private @totals(%x: tensor<256x32xf32, #rows>) -> f32 attributes {allocation.bytes = 1152 : i32} {
+    %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) {allocation.offset = 0 : i32} : (tensor<256x32xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %t = "tt.reduce"(%s) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.maxnumf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<32xf32, #ttg.slice<{dim = 0, parent = #rows}>>) -> f32
+    tt.return %t : f32
+  }
+}

@@ -14,7 +14,7 @@
 //       CHECK:   llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.s.barrier"
 //       CHECK:   llvm.fence syncscope("workgroup") acquire {llvm.mmra = #[[LOCAL]]}
-module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
+module attributes {"ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 64 : i32} {
   tt.func public @program(%p: !tt.ptr<i32>) {
     %y = tt.get_program_id y : i32
     %n = tt.get_num_programs z : i32
@@ -57,6 +57,24 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32}
       tt.reduce.return %c : i32
     }) : (tensor<64xi32, #blocked>) -> i32
     tt.store %p, %s : !tt.ptr<i32>
+    tt.return
+  }
+}
+
+// -----
+
+// One warp waits for its lanes, whatever memory the barrier is for.
+// CHECK-LABEL: llvm.func @one_warp
+//   CHECK-NOT:   s.barrier
+//       CHECK:   llvm.fence syncscope("wavefront") release
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
+//   CHECK-NOT:   s.barrier
+//       CHECK:   llvm.return
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @one_warp() {
+    ttg.barrier all
+    ttg.barrier local
     tt.return
   }
 }

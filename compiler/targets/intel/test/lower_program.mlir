@@ -10,7 +10,7 @@
 //       CHECK:   llvm.call @_Z22__spirv_ControlBarrierjjj(%{{.*}}, %{{.*}}, %[[BOTH]])
 //       CHECK:   %[[SHARED:.*]] = llvm.mlir.constant(264 : i32)
 //       CHECK:   llvm.call @_Z22__spirv_ControlBarrierjjj(%{{.*}}, %{{.*}}, %[[SHARED]])
-module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 16 : i32} {
+module attributes {"ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 16 : i32} {
   tt.func public @program(%p: !tt.ptr<i32>) {
     %y = tt.get_program_id y : i32
     %n = tt.get_num_programs z : i32
