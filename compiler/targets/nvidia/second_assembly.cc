@@ -3,7 +3,8 @@
 //
 // Where values have to be stored in any case, the assembler may go down to 32 registers. It then keeps nearly all
 // values in local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
-// registers.
+// registers. Or it stores a few values although it has the registers. Asked for as many blocks as it has left room for,
+// it needs no memory.
 //
 // Kernels of the matrix units may have too many. The assembler keeps what it has computed ahead of a loop, as long as a
 // thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that again, or stores
@@ -159,21 +160,28 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   return note.all_warps && num_warps >= kWarpsOfLargeBlock ? 2 * now : 0;
 }
 
-// The binary for one block on a multiprocessor, where it stores less than `once` does.
-std::string WithAllRegisters(std::string once, const std::string& kernel, const Assembler& assembler,
-                             const std::string& ptx, const AssembleOptions& options) {
+// The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
+// multiprocessor, where it stores less.
+std::string WithAllRegisters(std::string once, const std::string& kernel, const std::optional<Note>& note,
+                             const Assembler& assembler, const std::string& ptx, const AssembleOptions& options,
+                             int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const size_t threads = absl::string_view(ptx).find(kThreads);
   const bool limited = absl::c_any_of(kLimits, [&](absl::string_view limit) { return absl::StrContains(ptx, limit); });
   if (taken.local_bytes.value_or(0) == 0 || taken.registers.value_or(kMostRegisters) >= kMostRegisters || limited ||
       threads == std::string::npos)
     return once;
-  std::string text = ptx;
-  text.insert(text.find('\n', threads + 1), "\n.minnctapersm 1");
-  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
-  if (!again.ok()) return once;
-  const bool better = ResourcesOfCubin(*again, kernel).local_bytes.value_or(*taken.local_bytes) < *taken.local_bytes;
-  return better ? *std::move(again) : once;
+  const int64_t as_many = note ? Blocks(taken, *note, num_warps, info) : 1;
+  for (const int64_t blocks : {as_many > 1 ? as_many : 0, int64_t{1}}) {
+    if (blocks == 0) continue;
+    std::string text = ptx;
+    text.insert(text.find('\n', threads + 1), absl::StrCat("\n", kLeastBlocks, blocks));
+    absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+    if (!again.ok()) return once;
+    const int64_t stores = ResourcesOfCubin(*again, kernel).local_bytes.value_or(*taken.local_bytes);
+    if (blocks == 1 ? stores < *taken.local_bytes : stores == 0) return *std::move(again);
+  }
+  return once;
 }
 
 // The binary without the least number of blocks that the text asks for, where it stores less than `once` does. Of
@@ -276,8 +284,8 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   absl::StatusOr<std::string> once = assembler.Assemble(ptx, options);
   if (!once.ok()) return once;
   const std::string kernel = EntryOf(ptx);
-  std::string best = WithAllRegisters(*std::move(once), kernel, assembler, ptx, options);
   const std::optional<Note> note = FindNote(ptx);
+  std::string best = WithAllRegisters(*std::move(once), kernel, note, assembler, ptx, options, num_warps, info);
   if (!note) return best;
   best = WithoutLeastBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
   best = WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);

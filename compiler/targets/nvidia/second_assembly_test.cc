@@ -285,6 +285,14 @@ TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
   EXPECT_TRUE(Choose(no_better, Kernel(160, 1, "")) == stores);
 }
 
+// Four blocks of eight warps leave a thread 64 registers, which are enough where the assembler has to do with them.
+TEST_F(AllRegisters, AreNotTakenWhereAsManyBlocksStoreNothing) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n")), fits = Binary(Kernel(40, 1));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  TwoBinaries assembler(stores, fits, /*blocks=*/4);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, kAllWarpsNote)) == fits);
+}
+
 TEST_F(AllRegisters, AreNotAskedForWhereNothingIsStoredOrALimitIsGiven) {
   TwoBinaries fits(large_, small_, /*blocks=*/1);
   EXPECT_TRUE(Choose(fits, Kernel(160, 1, "")) == large_);
