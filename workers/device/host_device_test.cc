@@ -117,6 +117,13 @@ TEST_F(HostDevice, OverwritingWhatOthersReadIsARace) {
   ExpectFails(Run("write_after_read"), kInvalid, {"race", "thread 5 writes", "kernel.py:31", "kernel.py:32"});
 }
 
+TEST_F(HostDevice, AtomicsOfAWarpDoNotRaceAfterItsBarrier) {
+  const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(2, 0));
+  const absl::Status status = Run("count_in_warps", {Argument::Pointer(out)});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(ReadBuffer<int32_t>(*device_, out, 2), testing::ElementsAre(32, 32));
+}
+
 TEST_F(HostDevice, AtomicsDoNotRaceWithEachOther) {
   const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(1, 0));
   const absl::Status status = Run("count_in_shared", {Argument::Pointer(out)});

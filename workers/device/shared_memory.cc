@@ -174,9 +174,11 @@ void SharedMemory::Record(uint64_t offset, bool is_write, int thread, const Trit
   if (has_released_) marks_[MarkIndex(offset, is_write, warp)] = clocks_.Mark(warp);
   const bool is_first = record.epoch != epoch_;
   const bool is_near = !is_first && record.thread / warp_size_ == warp && record.warp_epoch == warp_epochs_[warp];
+  // What the warp alone has done before its last barrier is over.
+  const bool is_ordered = record.warps == uint64_t{1} << warp && record.warp_epoch != warp_epochs_[warp];
   record.warps = (is_first ? 0 : record.warps) | uint64_t{1} << warp;
   record.is_several = is_near && (record.is_several || record.thread != thread);
-  record.is_atomic = is_atomic && (is_first || record.is_atomic);
+  record.is_atomic = is_atomic && (is_first || is_ordered || record.is_atomic);
   record.epoch = epoch_;
   record.warp_epoch = warp_epochs_[warp];
   record.thread = static_cast<uint16_t>(thread);

@@ -182,6 +182,16 @@ void count_in_shared(Parameters p) {
   if (rt().thread_id() == 9) Store<5>(Parameter<int32_t*>(p, 0), LoadShared<5>(0));
 }
 
+// Each warp counts its threads at a place of its own; no barrier but its own.
+void count_in_warps(Parameters p) {
+  const int thread = rt().thread_id(), warp = thread / 32;
+  if (thread % 32 == 0) StoreShared<1>(warp, 0);
+  rt().warp_barrier(At<2>());
+  AddShared<3>(warp, 1);
+  rt().warp_barrier(At<4>());
+  if (thread % 32 == 9) Store<5>(Parameter<int32_t*>(p, 0) + warp, LoadShared<5>(warp));
+}
+
 void atomic_and_plain(Parameters) {
   if (rt().thread_id() == 0) StoreShared<40>(0, 17);
   if (rt().thread_id() == 1) AddShared<41>(0, 1);
