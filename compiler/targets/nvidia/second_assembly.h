@@ -24,9 +24,11 @@ inline constexpr llvm::StringLiteral kLoadsAtOnceAttr = "tritond.loads_at_once";
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 
 // What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,
-//   - for all registers, where it stores values although a thread may have more registers,
+//   - for as many blocks as it leaves room for, then for all registers, where it stores values although a thread may
+//     have more registers,
 //   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,
-//   - for all registers that as many blocks leave, or a block less, where threads load less at once than they could.
+//   - for all registers that as many blocks leave, or fewer blocks, where an iteration waits for memory more than once
+//     and threads load less at once than they could.
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info);
 
