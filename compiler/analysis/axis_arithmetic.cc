@@ -332,6 +332,7 @@ std::optional<AxisInfo> TransferArithmetic(Operation* op, OperandInfos in) {
                      return Select(select.getType(), in[0], uniform, in[1], in[2]);
                    })
                    .Case<tt::BitcastOp, tt::PtrToIntOp, tt::IntToPtrOp>(reinterpret)
+                   .Case([&](tt::BlockMaskOp) { return in[0]; })
                    .Default([](Operation*) { return std::nullopt; });
   return known ? known : EqualWhereOperandsAre(op, in);
 }

@@ -394,6 +394,7 @@ int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const {
   if (!made) return constancy;
   int span = llvm::TypeSwitch<Operation*, int>(made)
                  .Case([&](ttg::ConvertLayoutOp convert) { return MaskSpan(convert.getSrc(), dim); })
+                 .Case([&](tt::BlockMaskOp block) { return MaskSpan(block.getMask(), dim); })
                  .Case([&](tt::BroadcastOp broadcast) {
                    return SizeOf(broadcast.getSrc(), dim) == size ? MaskSpan(broadcast.getSrc(), dim) : size;
                  })
@@ -412,6 +413,7 @@ int AxisInfoAnalysis::MaskTurns(Value mask, unsigned dim, int group) const {
   if (MaskConstancy(mask, dim) >= group) return 0;
   return llvm::TypeSwitch<Operation*, int>(mask.getDefiningOp())
       .Case([&](ttg::ConvertLayoutOp convert) { return MaskTurns(convert.getSrc(), dim, group); })
+      .Case([&](tt::BlockMaskOp block) { return MaskTurns(block.getMask(), dim, group); })
       .Case([&](tt::BroadcastOp broadcast) { return MaskTurns(broadcast.getSrc(), dim, group); })
       .Case([&](tt::ExpandDimsOp expand) { return MaskTurns(expand.getSrc(), dim - (dim > expand.getAxis()), group); })
       .Case([&](mlir::arith::AndIOp both) {

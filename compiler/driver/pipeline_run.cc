@@ -143,6 +143,7 @@ absl::Status PipelineRun::CheckRequest() {
   if (!options.ok()) return options.status();
   options_ = options->kernel;
   options_.descriptor_flags = request_.abi.descriptor_flags;
+  options_.global_scratch = request_.abi.global_scratch;
   options_.debug_info = request_.debug_info;
   options_.foreign_asm = request_.input == Stage::kAsm;
   result_.ignored_options = options->ignored;

@@ -410,6 +410,19 @@ def TT_DescriptorLoadOp : TT_DescriptorOp<"descriptor_load"> {
   let assemblyFormat = [{$desc `[` $indices `]` oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)
       attr-dict `:` qualified(type($desc)) `->` type($result)}];
 }
+def TT_BlockMaskOp : TT_Op<"block_mask", [Pure, SameVariadicOperandSize, SameEncoding, AllTypesMatch<["mask", "result"]>]> {
+  let summary = "`mask`: which elements of a block lie within the tensor that the block is of";
+  let description = [{
+    Says what the access under this mask is: the block of sizes `block` at `indices` of the tensor of `shape` at `base`.
+    A copy of the block as a whole may take its place. `strides` count elements; the last one is 1. Dimensions in which
+    the block has one element may be missing in the mask.}];
+  let arguments = (ins TT_BoolTensor:$mask, TT_Ptr:$base, Variadic<I32>:$indices, Variadic<I64>:$shape,
+      Variadic<I64>:$strides, DenseI64ArrayAttr:$block);
+  let results = (outs TT_BoolTensor:$result);
+  let assemblyFormat = [{$mask `,` $base `[` $indices `]` `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:`
+      type($mask) `,` type($base)}];
+  let hasVerifier = 1;
+}
 def TT_DescriptorStoreOp : TT_DescriptorOp<"descriptor_store"> {
   let summary = "stores a block at `indices`; elements outside the tensor are dropped";
   let arguments = (ins TT_TensorDesc:$desc, TT_Tensor:$src, Variadic<I32>:$indices);

@@ -139,6 +139,14 @@ LogicalResult internal::VerifySameEncoding(mlir::Operation* op) {
   return mlir::success();
 }
 
+LogicalResult BlockMaskOp::verify() {
+  llvm::SmallVector<int64_t> wide, of_block;
+  llvm::copy_if(getMask().getType().getShape(), std::back_inserter(wide), [](int64_t size) { return size > 1; });
+  llvm::copy_if(getBlock(), std::back_inserter(of_block), [](int64_t size) { return size > 1; });
+  if (wide != of_block || getBlock().size() != getIndices().size())
+    return emitOpError("has a mask or indices for another block");
+  return mlir::success();
+}
 LogicalResult BitcastOp::verify() {
   Type from = ElementOf(getSrc().getType()), to = ElementOf(getType());
   if (llvm::isa<PtrType>(from) != llvm::isa<PtrType>(to))

@@ -58,6 +58,11 @@ LogicalResult LowerUnsplat(FunctionLowering& f, tt::UnsplatOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerBlockMask(FunctionLowering& f, tt::BlockMaskOp op) {
+  f.Set(op, f.Get(op.getMask()));
+  return mlir::success();
+}
+
 // Both have the same lanes and warps. A register of the result reads the source's register at its coordinates, with 0
 // in the dimensions that were of size one.
 LogicalResult LowerBroadcast(FunctionLowering& f, tt::BroadcastOp op) {
@@ -215,6 +220,7 @@ void AddShapeOps(LoweringTable& table) {
   table.Add<tt::SplatOp>(LowerSplat);
   table.Add<tt::UnsplatOp>(LowerUnsplat);
   table.Add<tt::BroadcastOp>(LowerBroadcast);
+  table.Add<tt::BlockMaskOp>(LowerBlockMask);
   table.Add<tt::ExpandDimsOp>(LowerExpandDims);
   table.Add<tt::TransOp>(LowerTrans);
   table.Add<tt::ReshapeOp>(LowerReshape);

@@ -380,6 +380,10 @@ class LatencyAssigner final {
     for (Value use : UsesOf(op)) Follow(use, load ? level + 1 : level);
   }
 
+  static bool IsOfNamedBlock(tt::LoadOp load) {
+    return load.getMask() && load.getMask().getDefiningOp<tt::BlockMaskOp>();
+  }
+
   // Of a row or column many threads hold each element, and one copies it. Lanes do so in their order only where they
   // hold one each.
   bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
@@ -392,6 +396,8 @@ class LatencyAssigner final {
     const bool has_copies =
         llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
     if (!(has_copies || is_slice) || bits < 8) return false;
+    // A bulk copy takes a block whose rows begin at multiples of 16 bytes, wherever the tensor ends.
+    if (IsOfNamedBlock(load) && IsReadByUnit(load)) return true;
     unsigned fast = OrderInThread(type)[0];
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));

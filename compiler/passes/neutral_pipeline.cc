@@ -7,10 +7,11 @@
 
 namespace tritond::compiler {
 
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
-  // No target loads by descriptors yet. First, so that what they become is simplified like all else.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies) {
+  // First, so that what they become is simplified like all else.
   RewriteTensorDescriptorPassOptions descriptors;
   descriptors.flags = descriptor_flags;
+  descriptors.names_blocks = has_bulk_copies;
   pm.addPass(createRewriteTensorDescriptorPass(descriptors));
   // The frontend prints calls of helper functions; every later pass sees further without them.
   pm.addPass(mlir::createInlinerPass());

@@ -11,8 +11,8 @@
 
 namespace tritond::compiler {
 
-// From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi.
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
+// From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi. `has_bulk_copies`: of blocks that descriptors name.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies = false);
 
 // What the first encodings depend on.
 struct EncodingChoices {

@@ -108,18 +108,41 @@ Value GuardedMask(OpBuilder& b, tt::LoadOp load, Value mask, Value exists) {
   return mask ? arith::AndIOp::create(b, load.getLoc(), mask, guard).getResult() : guard;
 }
 
+// What the copy of `load` takes. A mask that names a block is made where the copy is, so that it does not come from
+// another iteration.
+llvm::SmallVector<Value> UsesOfCopy(tt::LoadOp load) {
+  llvm::SmallVector<Value> uses = {load.getPtr()};
+  if (Value mask = load.getMask()) {
+    if (auto block = mask.getDefiningOp<tt::BlockMaskOp>()) {
+      llvm::append_range(uses, block->getOperands());
+    } else {
+      uses.push_back(mask);
+    }
+  }
+  return uses;
+}
+
+Value MaskOfCopy(OpBuilder& b, tt::LoadOp load, StepContext& context) {
+  Value mask = load.getMask();
+  auto block = mask ? mask.getDefiningOp<tt::BlockMaskOp>() : tt::BlockMaskOp();
+  if (!block) return mask ? context.Get(mask) : Value();
+  mlir::IRMapping mapping;
+  for (Value operand : block->getOperands()) mapping.map(operand, context.Get(operand));
+  Operation* clone = b.clone(*block, mapping);
+  EraseScheduleAttrs(clone);
+  return clone->getResult(0);
+}
+
 // Appends its token to `tokens`.
 LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens) {
   LoopStep step;
   tt::LoadOp load = buffered.load;
   step.stage = buffered.stage;
-  step.uses.push_back(load.getPtr());
-  if (load.getMask()) step.uses.push_back(load.getMask());
+  step.uses = UsesOfCopy(load);
   step.emit = [load, multibuffer = buffered.multibuffer, size = buffered.Size(), &tokens](
                   OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
-    Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
-    mask = GuardedMask(b, load, mask, context.Exists());
+    Value mask = GuardedMask(b, load, MaskOfCopy(b, load, context), context.Exists());
     Value buffer = BufferAt(b, loc, multibuffer, context.Slot(size, 0));
     tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask,
                                                            /*other=*/Value(), load.getCache(), load.getEvict()));

@@ -14,6 +14,8 @@
 // Dimensions along which the block has one element go into the base, so that the pointers have as few dimensions as the
 // data. The result is reshaped to the block, which the program most often undoes.
 //
+// Where a bulk copy may take a load's place, its mask says so: tt.block_mask.
+//
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
 // The order of floats follows from their bits as integers. Numbers without the sign bit have the order of signed
@@ -48,6 +50,7 @@ using mlir::Value;
 
 constexpr int kNumFlags = 2;
 constexpr int kAlignmentBytes = 16;
+constexpr int64_t kMostBulkRank = 5;  // dimensions of a tensor that bulk copies know
 
 bool IsDescriptor(Type type) { return llvm::isa<tt::TensorDescType>(type); }
 
@@ -153,15 +156,42 @@ Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
   return arith::SelectOp::create(b, loc, flag, rounded, value);
 }
 
-Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access,
+Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access, Value mask,
                 RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict) {
   Location loc = op->getLoc();
   Value pointers = BlockPointers(b, loc, access.block);
   auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
   Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
-  auto load = tt::LoadOp::create(b, loc, pointers, access.Mask(b, loc), other, cache, evict);
+  auto load = tt::LoadOp::create(b, loc, pointers, mask, other, cache, evict);
   load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
+}
+
+// Whether a dot takes it, as it is or with its elements in another order.
+bool FeedsDot(Value block) {
+  return llvm::any_of(block.getUsers(), [](mlir::Operation* user) {
+    return llvm::isa<tt::DotOp>(user) || (llvm::isa<tt::TransOp, tt::ReshapeOp>(user) && FeedsDot(user->getResult(0)));
+  });
+}
+
+// Whether a bulk copy may take the place of the load: of whole rows of 16 bytes at least, nothing done to elements.
+bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
+  RankedTensorType block = BlockOf(op.getDesc().getType());
+  const int64_t bits = block.getElementTypeBitWidth();
+  const bool is_plain = mlir::matchPattern(PaddingFlag(parts), mlir::m_Zero()) &&
+                        mlir::matchPattern(RoundingFlag(parts), mlir::m_Zero()) &&
+                        mlir::matchPattern(TensorOf(parts).strides.back(), mlir::m_One());
+  return is_plain && op->getParentOfType<mlir::scf::ForOp>() && FeedsDot(op) && block.getRank() >= 2 &&
+         block.getRank() <= kMostBulkRank && (bits == 8 || bits == 16) &&
+         block.getShape().back() * bits >= 8 * kAlignmentBytes;
+}
+
+// The mask of an access to the block at `indices`, which says so.
+Value NamedMask(OpBuilder& b, Location loc, Value mask, mlir::ValueRange parts, RankedTensorType block,
+                mlir::ValueRange indices) {
+  const BlockAccess tensor = TensorOf(parts);
+  return tt::BlockMaskOp::create(b, loc, mask.getType(), mask, tensor.base, indices, tensor.shape, tensor.strides,
+                                 block.getShape());
 }
 
 struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
@@ -182,15 +212,24 @@ struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
 };
 
 struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvertLoad(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
+      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+
   LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
-    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()),
-                                       OnlyParts(adaptor.getIndices()));
-    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access,
+    RankedTensorType block = BlockOf(op.getDesc().getType());
+    llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
+    Value mask = access.Mask(rewriter, op.getLoc());
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+      mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices);
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, mask,
                                      llvm::cast<RankedTensorType>(op.getType()), op.getCache(), op.getEvict()));
     return mlir::success();
   }
+
+ private:
+  bool names_blocks_;
 };
 
 struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> {
@@ -200,8 +239,8 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
     auto type = llvm::cast<RankedTensorType>(op.getType());
     DescriptorAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
                                          OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
-    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
-                                     tt::EvictionPolicy::kNormal));
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, access.Mask(rewriter, op.getLoc()), type,
+                                     tt::CacheModifier::kNone, tt::EvictionPolicy::kNormal));
     return mlir::success();
   }
 };
@@ -381,8 +420,8 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertMake, ConvertLoad, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter,
-                                                                                                       &getContext());
+    patterns.add<ConvertMake, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter, &getContext());
+    patterns.add<ConvertLoad>(converter, &getContext(), names_blocks);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {
       tt::FuncOp func = kernels[i].func;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -218,11 +219,32 @@ std::string ForwardFor(int rows, const char* scores = kByConstant) {
   return KernelFor(Substitute(kForward, {{"SCORES", scores}}), rows);
 }
 
+// The same with k and v loaded by descriptors.
+std::string ByDescriptors(const std::string& ir) {
+  const std::string block = " : !tt.tensordesc<tensor<64x128xf16>> -> tensor<64x128xf16>";
+  std::string made = R"(
+    %one = arith.constant 1 : i64
+    %pitch = arith.constant 128 : i64
+    %c64 = arith.constant 64 : i32
+    %c128 = arith.constant 128 : i32
+    %rows = arith.muli %iterations, %c64 : i32
+)";
+  for (const char* name : {"k", "v"})
+    made += absl::StrCat("    %d", name, " = tt.make_tensor_descriptor %", name,
+                         ", [%rows, %c128], [%pitch, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x128xf16>>\n");
+  return absl::StrReplaceAll(
+      ir, {{"    %q = tt.load", made + "    %q = tt.load"},
+           {"      %kn = tt.load %pk : tensor<64x128x!tt.ptr<f16>>",
+            "      %row = arith.muli %n, %c64 : i32\n      %kn = tt.descriptor_load %dk[%row, %c0]" + block},
+           {"%vn = tt.load %pv : tensor<64x128x!tt.ptr<f16>>", "%vn = tt.descriptor_load %dv[%row, %c0]" + block}});
+}
+
 // How scores are made of products; `left_out` columns are not seen.
 struct Scores {
   const char* text = kByConstant;
   double scale = kScale;
   int left_out = 0;
+  bool by_descriptors = false;
 };
 
 void CheckForward(const Machine& machine, int iterations, int stages, const Scores& how = {}) {
@@ -244,7 +266,8 @@ void CheckForward(const Machine& machine, int iterations, int stages, const Scor
     expected_sums.SetFloat(i, sum);
     for (int d = 0; d < kWidth; ++d) expected.SetFloat(i * kWidth + d, row[d]);
   }
-  const std::string ir = ForwardFor(rows, how.text);
+  std::string ir = ForwardFor(rows, how.text);
+  if (how.by_descriptors) ir = ByDescriptors(ir);
   absl::Status status = RunKernel(
       machine, ir, {}, {q, k, v, out, sums, int32_t{iterations}, static_cast<float>(how.scale), int32_t{seen}},
       absl::StrCat("\"num_stages\": ", stages));
@@ -307,6 +330,13 @@ TEST_P(Attention, SumsForAnyNumberOfIterations) {
 
 TEST_P(Attention, SumsWithMoreStages) {
   for (int iterations : IterationsFor(GetParam(), {1, 4})) CheckForward(GetParam(), iterations, 3);
+}
+
+// Where a device has bulk copies, these bring k and v.
+TEST_P(Attention, SumsBlocksThatDescriptorsName) {
+  const Scores how{kByConstant, kScale, /*left_out=*/0, /*by_descriptors=*/true};
+  for (int stages : {2, 3, 4})
+    for (int iterations : IterationsFor(GetParam(), {0, 1, 2, 5})) CheckForward(GetParam(), iterations, stages, how);
 }
 
 // Maxima are scaled after they are taken: the sign of the scale must not matter.

@@ -30,10 +30,18 @@ LogicalResult RefuseClusters(mlir::Operation* op, bool asks) {
   return asks ? op->emitOpError("is not supported for other blocks of a cluster") : mlir::success();
 }
 
+// Whether one more mbarrier is made next: one fence is enough for all.
+bool IsFollowedByInit(mlir::Operation* op) {
+  mlir::Operation* next = op->getNextNode();
+  while (next && (mlir::isPure(next) || llvm::isa<ttg::LocalAllocOp>(next))) next = next->getNextNode();
+  return llvm::isa_and_present<ttng::InitBarrierOp>(next);
+}
+
 LogicalResult LowerInit(FunctionLowering& f, ttng::InitBarrierOp op) {
   EmitByFirstThread(f, op.getAlloc(), {}, "mbarrier.init.shared::cta.b64 ", ", " + std::to_string(op.getCount()) + ";");
   // Copies that arrive at it take the other path to shared memory.
-  PtxBuilder(f.e.b, f.e.loc).Emit("fence.mbarrier_init.release.cluster;", /*touches_memory=*/true);
+  if (!IsFollowedByInit(op))
+    PtxBuilder(f.e.b, f.e.loc).Emit("fence.mbarrier_init.release.cluster;", /*touches_memory=*/true);
   return mlir::success();
 }
 

@@ -69,7 +69,7 @@ class NvidiaTarget final : public Target {
   absl::Status FinishOptions(OwnOptions& own) const override { return FinishPtxOptions(own); }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    nvidia::AddTtirPasses(pm, options);
+    nvidia::AddTtirPasses(pm, options, arch_);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     nvidia::AddTtgirPasses(pm, options, info_, arch_);

@@ -19,6 +19,7 @@ using ::testing::ElementsAre;
 constexpr char kWgmma[] = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
 constexpr char kFenceName[] = "llvm.nvvm.fence.proxy.async.shared_cta";
 constexpr char kBarrierName[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
+constexpr char kStore[] = "  store i32 0, ptr addrspace(3) null\n";
 constexpr char kBarrier[] = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
 
 // What @f calls after the fences are placed, in the order of the text: the first word of assembly, or the function's
@@ -28,6 +29,7 @@ std::vector<std::string> Ordered(const std::string& body) {
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
       "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+      "declare void @llvm.nvvm.cp.async.wait.group(i32)\n"
       "declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)\ndefine void @f() {\n" +
           body + "  ret void\n}\n",
       error, context);
@@ -45,6 +47,12 @@ std::vector<std::string> Ordered(const std::string& body) {
   return calls;
 }
 
+// wgmma, `body` and a barrier in a loop, and a barrier behind it.
+std::string LoopWith(const std::string& body) {
+  return absl::StrCat("  br label %loop\nloop:\n", kWgmma, body, kBarrier,
+                      "  br i1 poison, label %loop, label %end\nend:\n", kBarrier);
+}
+
 TEST(OrderAsyncProxy, FencesTheLastBarrierInFrontOfWgmma) {
   EXPECT_THAT(Ordered(std::string(kBarrier) + kBarrier + kWgmma + kBarrier),
               ElementsAre(kBarrierName, kFenceName, kBarrierName, "wgmma", kBarrierName));
@@ -60,10 +68,29 @@ TEST(OrderAsyncProxy, FencesArrivalsOfWarpsAtMbarriers) {
 }
 
 TEST(OrderAsyncProxy, FollowsLoops) {
-  const std::string loop = absl::StrCat("  br label %loop\nloop:\n", kWgmma, kBarrier,
-                                        "  br i1 poison, label %loop, label %end\nend:\n", kBarrier);
-  EXPECT_THAT(Ordered(kBarrier + loop),
+  EXPECT_THAT(Ordered(kBarrier + LoopWith(kStore)),
               ElementsAre(kFenceName, kBarrierName, "wgmma", kFenceName, kBarrierName, kBarrierName));
+}
+
+// What bulk copies bring needs no fence, nor does what was written before an earlier one.
+TEST(OrderAsyncProxy, LeavesOutFencesWithoutAccesses) {
+  const std::string copy =
+      "  call void asm sideeffect \"cp.async.bulk.tensor.2d.shared::cluster.global\", \"~{memory}\"()\n";
+  const std::string load = "  %x = load i32, ptr addrspace(1) null\n";
+  EXPECT_THAT(Ordered(kBarrier + LoopWith(copy + load)),
+              ElementsAre(kFenceName, kBarrierName, "wgmma", "cp", kBarrierName, kBarrierName));
+}
+
+// Copies by the thread write until its wait.
+TEST(OrderAsyncProxy, FencesBehindWaitsForCopies) {
+  EXPECT_THAT(Ordered(kBarrier + LoopWith("  call void @llvm.nvvm.cp.async.wait.group(i32 0)\n")),
+              ElementsAre(kFenceName, kBarrierName, "wgmma", "llvm.nvvm.cp.async.wait.group", kFenceName, kBarrierName,
+                          kBarrierName));
+  // Where copies arrive at mbarriers, these are waits, too.
+  const std::string arrive =
+      "  call void asm sideeffect \"cp.async.mbarrier.arrive.noinc.shared::cta.b64\", \"~{memory}\"()\n";
+  EXPECT_THAT(Ordered(arrive + kBarrier + LoopWith("")),
+              ElementsAre("cp", kFenceName, kBarrierName, "wgmma", kFenceName, kBarrierName, kBarrierName));
 }
 
 TEST(OrderAsyncProxy, SupposesWgmmaInCalls) {

@@ -11,7 +11,8 @@ namespace tritond::compiler::nvidia {
 std::vector<OptionRule> OwnRules() {
   return {{kMaxRegisters, OptionKind::kInteger, 1, 255}, {kPtxVersion, OptionKind::kInteger, 60, 99},
           {kFlushSubnormals, OptionKind::kBoolean},      {kReadAhead, OptionKind::kBoolean},
-          {kOrderPrograms, OptionKind::kBoolean},        {kAssemblerFlags, OptionKind::kText}};
+          {kOrderPrograms, OptionKind::kBoolean},        {kBulkCopies, OptionKind::kBoolean},
+          {kAssemblerFlags, OptionKind::kText}};
 }
 
 absl::Status FinishPtxOptions(OwnOptions& own) {

@@ -15,6 +15,7 @@ inline constexpr char kPtxVersion[] = "ptx_version";              // 84 for PTX 
 inline constexpr char kFlushSubnormals[] = "enable_reflect_ftz";  // in device library functions; default true
 inline constexpr char kReadAhead[] = "prefetch";  // operands, from shared memory, where that pays; default true
 inline constexpr char kOrderPrograms[] = "order_programs";  // of a grid, the longest first; default true
+inline constexpr char kBulkCopies[] = "bulk_copies";        // of blocks that descriptors name, in loops; default true
 inline constexpr char kAssemblerFlags[] = "ptx_options";
 
 std::vector<OptionRule> OwnRules();

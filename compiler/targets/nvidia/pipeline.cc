@@ -14,14 +14,19 @@ namespace {
 // ptxas unrolls loops of few loads to four of 16 bytes. An iteration that has as many is left as it is.
 constexpr int64_t kMinStreamWords = 16;
 
+// Where bulk copies fill buffers for wgmma (bulk_copies.cc).
+constexpr int kBulkCapability = 90;
+
 // Of a thread, for addresses and masks of a loop of dots.
 constexpr int64_t kAddressRegisters = 48;
 
 }  // namespace
 
-void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
-  // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm, options.descriptor_flags);
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch) {
+  // Until tensors have encodings, nothing depends on the device but how it copies blocks.
+  const bool has_bulk_copies =
+      arch.compute_capability == kBulkCapability && options.global_scratch && options.own.Boolean(kBulkCopies, true);
+  AddNeutralTtirPasses(pm, options.descriptor_flags, has_bulk_copies);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,

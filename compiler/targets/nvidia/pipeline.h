@@ -9,7 +9,7 @@
 
 namespace tritond::compiler::nvidia {
 
-void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch);
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info);

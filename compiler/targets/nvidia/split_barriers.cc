@@ -26,8 +26,12 @@
 //   for reads that have ended before P(i).
 // - Nothing else in the loop touches shared memory: it would need a barrier of the block anyway.
 // - What is read before the loop, for iterations that begin there, is over: a barrier of the block comes first.
+//
+// Where all copies are of whole blocks that tensors' descriptors name, bulk copies take their place (bulk_copies.cc).
+// These need no barrier of the block either, also where it has one warp group.
 #include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/targets/nvidia/bulk_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -71,18 +75,25 @@ class LoopBarrier final {
  public:
   LoopBarrier(ForOp loop, const BufferAliases& aliases) : loop_(loop), aliases_(aliases) {}
 
-  // Whether the loop can have a split barrier, and gains by it.
-  bool Find() { return FindAccesses() && FindEnds() && FindFirstCopies() && FindArrival(); }
+  // Whether the loop can do without the barrier, and gains by it.
+  bool Find() {
+    if (!FindAccesses() || !FindEnds() || !FindFirstCopies()) return false;
+    if (!FindArrival() && !MayArriveAtCopies()) return false;
+    bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_);
+    return bulk_ || (arrival_ && ttg::NumWarps(loop_) > kGroupWarps);
+  }
 
-  void Apply();
+  void Apply(TensorMapMaker& maps);
 
  private:
+  void Split();
   bool FindAccesses();
   bool FindEnds();
   bool FindFirstCopies();
   bool ReadsBefore();
   bool FindArrival();
   bool MayArrive(Operation* before);
+  bool MayArriveAtCopies();
   bool Overlap(Operation* copy, const Read& read, int iterations) {
     return MayWrite(copy, read.buffers, loop_, iterations, aliases_);
   }
@@ -98,6 +109,7 @@ class LoopBarrier final {
   llvm::SmallVector<Value> multibuffers_;
   llvm::SmallVector<Read> reads_;
   Operation* arrival_ = nullptr;  // in front of which warps arrive
+  std::optional<BulkCopies> bulk_;
 };
 
 bool LoopBarrier::FindAccesses() {
@@ -195,6 +207,18 @@ bool LoopBarrier::MayArrive(Operation* before) {
   return true;
 }
 
+// Whether warps are done in front of the body's copies with all that these write. Those of the iteration before are
+// over there, and of those of the same iteration the ones that read the same slot.
+bool LoopBarrier::MayArriveAtCopies() {
+  Operation* first = copies_.front();
+  return llvm::all_of(reads_, [&](const Read& read) {
+    const bool has_ended = read.end->isBeforeInBlock(first);
+    if (read.ends_in_next && !has_ended) return false;
+    if (!read.ends_in_next && has_ended && read.op->isBeforeInBlock(first)) return true;
+    return llvm::none_of(copies_, [&](Operation* copy) { return Overlap(copy, read, 0); });
+  });
+}
+
 // As early as can be, so that groups may run far apart; but the first dot of the iteration does not wait for it.
 bool LoopBarrier::FindArrival() {
   Operation* begin = llvm::find_if(reads_, [](const Read& read) { return llvm::isa<WarpGroupDotOp>(read.op); })->op;
@@ -208,7 +232,21 @@ bool LoopBarrier::FindArrival() {
   return false;
 }
 
-void LoopBarrier::Apply() {
+void LoopBarrier::Apply(TensorMapMaker& maps) {
+  mlir::OpBuilder b(loop_);
+  auto order = [&](llvm::ArrayRef<Operation*> ops) {
+    for (Operation* op : ops) op->setAttr(kOrderedAttr, b.getUnitAttr());
+  };
+  for (const Read& read : reads_) order(read.op);
+  order(dot_waits_);
+  order(copies_);
+  order(first_copies_);
+  // Without it each iteration would have one.
+  if (ReadsBefore()) ttg::BarrierOp::create(b, loop_.getLoc(), "local");
+  bulk_ ? bulk_->Apply(maps) : Split();
+}
+
+void LoopBarrier::Split() {
   mlir::IRRewriter b(loop_);
   mlir::Location loc = loop_.getLoc();
   mlir::MLIRContext* context = b.getContext();
@@ -218,8 +256,6 @@ void LoopBarrier::Apply() {
   Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
   ttng::InitBarrierOp::create(b, loc, barrier, ttg::NumWarps(loop_));
   Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
-  // Without it each iteration would have one.
-  if (ReadsBefore()) ttg::BarrierOp::create(b, loc, "local");
   Value first = ttg::AsyncWaitOp::create(b, loc, token, static_cast<int>(wait_.getNum()));
   ttng::ArriveBarrierByWarpsOp::create(b, loc, barrier);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
@@ -245,9 +281,6 @@ void LoopBarrier::Apply() {
   b.setInsertionPointAfter(loop);
   wait_for(loop.getResults().take_back(2)[0]);
   ttng::InvalBarrierOp::create(b, loc, barrier);
-  for (const Read& read : reads_) read.op->setAttr(kOrderedAttr, b.getUnitAttr());
-  for (const auto& ops : {copies_, first_copies_, dot_waits_})
-    for (Operation* op : ops) op->setAttr(kOrderedAttr, b.getUnitAttr());
 }
 
 class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> {
@@ -256,12 +289,13 @@ class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> 
       llvm::SmallVector<ForOp> loops;
       function.walk([&](WarpGroupDotOp dot) {
         auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
-        if (loop && !llvm::is_contained(loops, loop) && ttg::NumWarps(loop) > kGroupWarps) loops.push_back(loop);
+        if (loop && !llvm::is_contained(loops, loop)) loops.push_back(loop);
       });
+      TensorMapMaker maps;
       for (ForOp loop : loops) {
         BufferAliases aliases(function);
         LoopBarrier barrier(loop, aliases);
-        if (barrier.Find()) barrier.Apply();
+        if (barrier.Find()) barrier.Apply(maps);
       }
     }
   }

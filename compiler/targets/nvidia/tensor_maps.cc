@@ -11,8 +11,8 @@
 //   @%first cp.async.bulk.tensor.2d… [%m + 8192], [%d, {%c + 64, %r}], [%b];
 #include "compiler/targets/nvidia/tensor_maps.h"
 
-#include "compiler/layout/layout_algebra.h"
 #include "compiler/targets/nvidia/first_thread.h"
+#include "compiler/targets/nvidia/tensor_boxes.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
 namespace tritond::compiler::nvidia {
@@ -22,19 +22,32 @@ using mlir::LogicalResult;
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
-constexpr int64_t kMapBytes = 128, kMostOfBox = 256;
+constexpr int64_t kMapBytes = 128, kLanes = 32;
+const char kMeet[] = "bar.warp.sync 0xffffffff;\n";
 
-// The statements by which the first thread writes a tensor map.
+// The statements by which the first thread writes a tensor map: where it is to be, or in shared memory, which takes a
+// tenth of the time, and from there the first warp copies it.
 class MapWriter final {
  public:
-  MapWriter(FunctionLowering& f, Value map) : f_(f), ptx_(f.e.b, f.e.loc) {
-    base_ = ptx_.AddInput(map);
-    predicate_ = "@" + ptx_.AddPredicate(IsFirstThread(f)) + " ";
+  // `slot`: in shared memory; null: none.
+  MapWriter(FunctionLowering& f, Value map, Value slot) : f_(f), slot_value_(slot), ptx_(f.e.b, f.e.loc) {
+    map_ = "[" + ptx_.AddInput(map) + "]";
+    first_ = "@" + ptx_.AddPredicate(IsFirstThread(f)) + " ";
+    if (slot) {
+      slot_ = AddSharedAddress(f, ptx_, slot);
+      warp_ = "@" + ptx_.AddPredicate(f.e.Equal(f.Warp(), f.e.Int(0))) + " ";
+    }
   }
 
   void Clear() {
-    for (int64_t at = 0; at < kMapBytes; at += 16)
-      text_ += predicate_ + "st.global.v2.b64 [" + base_ + "+" + std::to_string(at) + "], {0, 0};\n";
+    if (slot_.empty()) {
+      for (int64_t at = 0; at < kMapBytes; at += 16)
+        text_ +=
+            first_ + "st.global.v2.b64 [" + map_.substr(1, map_.size() - 2) + "+" + std::to_string(at) + "], {0, 0};\n";
+      return;
+    }
+    Value word = f_.e.Mul(f_.Lane(), f_.e.Int(kMapBytes / kLanes));
+    text_ += warp_ + "st.shared.b32 " + AddSharedAddress(f_, ptx_, slot_value_, word) + ", 0;\n" + kMeet;
   }
   void Set(const std::string& field, const std::string& type, Value value) {
     Replace(field, type, ptx_.AddInput(f_.Scalar(value)));
@@ -44,25 +57,32 @@ class MapWriter final {
     for (auto [i, value] : llvm::enumerate(values))
       Replace(field, type, std::to_string(i) + ", " + ptx_.AddInput(f_.Scalar(value)));
   }
+  // For all that acquire it.
   void Emit() {
-    // For all that acquire it.
-    text_ += predicate_ + "fence.proxy.tensormap::generic.release.gpu;";
+    if (slot_.empty()) {
+      text_ += first_ + "fence.proxy.tensormap::generic.release.gpu;";
+    } else {
+      text_ += kMeet + warp_ +
+               "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned " + map_ + ", " +
+               slot_ + ", " + std::to_string(kMapBytes) + ";";
+    }
     ptx_.Emit(text_, /*touches_memory=*/true);
   }
 
  private:
   void Replace(const std::string& field, const std::string& type, const std::string& operands) {
-    text_ += predicate_ + "tensormap.replace.tile." + field + ".global.b1024." + type + " [" + base_ + "], " +
-             operands + ";\n";
+    text_ += first_ + "tensormap.replace.tile." + field + (slot_.empty() ? ".global" : ".shared::cta") + ".b1024." +
+             type + " " + (slot_.empty() ? map_ : slot_) + ", " + operands + ";\n";
   }
 
   FunctionLowering& f_;
+  Value slot_value_;
   PtxBuilder ptx_;
-  std::string base_, predicate_, text_;
+  std::string map_, slot_, first_, warp_, text_;
 };
 
 LogicalResult LowerCreate(FunctionLowering& f, ttng::TensormapCreateOp op) {
-  MapWriter map(f, f.Scalar(op.getDescPtr()));
+  MapWriter map(f, f.Scalar(op.getDescPtr()), op.getSlot());
   map.Clear();
   map.Set("global_address", "b64", op.getGlobalAddress());
   map.Set("rank", static_cast<int64_t>(op.getGlobalDim().size()) - 1);
@@ -93,48 +113,13 @@ LogicalResult LowerReinterpret(FunctionLowering& f, ttng::ReinterpretTensorDescO
   return mlir::success();
 }
 
-// The boxes that make up a block.
-struct Boxes {
-  LinearLayout offset_of;                 // in the buffer, in elements
-  llvm::SmallVector<int64_t> block, box;  // sizes
-  int64_t element_bytes = 1;
-
-  // Where each box begins in the block.
-  llvm::SmallVector<llvm::SmallVector<int64_t>> Origins() const {
-    llvm::SmallVector<llvm::SmallVector<int64_t>> origins = {llvm::SmallVector<int64_t>(block.size(), 0)};
-    for (size_t dim = 0; dim < block.size(); ++dim) {
-      for (size_t i = 0, count = origins.size(); i < count; ++i) {
-        for (int64_t at = box[dim]; at < block[dim]; at += box[dim]) {
-          llvm::SmallVector<int64_t> origin = origins[i];
-          origin[dim] = at;
-          origins.push_back(origin);
-        }
-      }
-    }
-    return origins;
-  }
-  int64_t ByteOffsetOf(llvm::ArrayRef<int64_t> origin) const {
-    int64_t offset = 0;
-    for (auto [dim, name] : llvm::enumerate(ttg::DimNames(block.size())))
-      for (int bit = 0; bit < offset_of.InBits(name); ++bit)
-        if (origin[dim] >> bit & 1) offset ^= offset_of.Basis(name, bit, "offset");
-    return offset * element_bytes;
-  }
-};
-
-mlir::FailureOr<Boxes> BoxesOf(mlir::Operation* op, tt::TensorDescType desc, ttg::MemDescType buffer) {
-  auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(buffer.getEncoding());
-  const bool fits = nvmma && !nvmma.getTransposed() && !nvmma.getFp4Padded() && ttg::HasAllocShape(buffer) &&
-                    buffer.getShape() == desc.getBlockType().getShape();
-  if (!fits) return op->emitOpError() << "has a buffer that bulk copies do not fill: " << buffer;
-  auto inverse = PseudoInvert(ttg::ToLinearLayout(buffer));
-  if (!inverse.ok()) return op->emitOpError() << "cannot be addressed: " << std::string(inverse.status().message());
-  Boxes boxes{*inverse, llvm::SmallVector<int64_t>(buffer.getShape()), {}, 1};
-  boxes.element_bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
-  for (int64_t size : boxes.block) boxes.box.push_back(std::min(size, kMostOfBox));
-  if (int64_t row = nvmma.getSwizzlingByteWidth() / boxes.element_bytes; row > 0)
-    boxes.box.back() = std::min(boxes.box.back(), row);
-  return boxes;
+mlir::FailureOr<llvm::SmallVector<ttng::BoxPlace>> BoxesOf(mlir::Operation* op, tt::TensorDescType desc,
+                                                           ttg::MemDescType buffer) {
+  llvm::ArrayRef<int64_t> block = desc.getBlockType().getShape();
+  if (!ttng::IsMadeOfBoxes(block, buffer))
+    return op->emitOpError() << "has a buffer that bulk copies do not fill: " << buffer;
+  auto boxes = ttng::BoxesOf(block, buffer);
+  return failed(boxes) ? op->emitOpError("has a buffer that cannot be addressed") : boxes;
 }
 
 // "[$i, {$j, …}]": a tensor map, and the coordinates of `origin` in the block at `coordinates`, the innermost first.
@@ -154,19 +139,29 @@ std::string NameOf(size_t rank, const std::string& direction) {
   return "cp.async.bulk.tensor." + std::to_string(rank) + "d." + direction + " ";
 }
 
+// `statement` by a thread that the first warp elects, where `predicate` (null: always) holds. The assembler knows then
+// that one thread executes it. Of any other condition it makes a loop over the threads.
+void EmitElected(FunctionLowering& f, PtxBuilder& ptx, Value predicate, const std::string& statement) {
+  Value acts = f.e.Equal(f.Warp(), f.e.Int(0));
+  if (predicate) acts = f.e.And(acts, predicate);
+  const std::string warp = ptx.AddPredicate(acts);
+  ptx.Emit("{\n.reg .pred p;\n.reg .b32 lane;\nelect.sync lane|p, 0xffffffff;\nand.pred p, p, " + warp + ";\n@p " +
+               statement + "\n}",
+           /*touches_memory=*/true);
+}
+
 LogicalResult LowerLoad(FunctionLowering& f, ttng::AsyncTMACopyGlobalToLocalOp op) {
   if (op.getMulticast()) return op.emitOpError("is not supported for several blocks of a cluster");
   auto boxes = BoxesOf(op, op.getDesc().getType(), op.getResult().getType());
   if (failed(boxes)) return mlir::failure();
-  Value acts = IsFirstThread(f, f.Scalar(op.getPred()));
-  for (llvm::ArrayRef<int64_t> origin : boxes->Origins()) {
+  Value acts = f.Scalar(op.getPred());
+  for (const auto& [origin, bytes] : *boxes) {
     PtxBuilder ptx(f.e.b, f.e.loc);
-    std::string to = AddSharedAddress(f, ptx, op.getResult(), f.e.Int(boxes->ByteOffsetOf(origin)));
+    std::string to = AddSharedAddress(f, ptx, op.getResult(), f.e.Int(bytes));
     std::string from = AddTile(f, ptx, op.getDesc(), op.getCoord(), origin);
     std::string barrier = AddSharedAddress(f, ptx, op.getBarrier());
     std::string name = NameOf(origin.size(), "shared::cluster.global.mbarrier::complete_tx::bytes");
-    ptx.Emit("@" + ptx.AddPredicate(acts) + " " + name + to + ", " + from + ", " + barrier + ";",
-             /*touches_memory=*/true);
+    EmitElected(f, ptx, acts, name + to + ", " + from + ", " + barrier + ";");
   }
   return mlir::success();
 }
@@ -174,13 +169,12 @@ LogicalResult LowerLoad(FunctionLowering& f, ttng::AsyncTMACopyGlobalToLocalOp o
 LogicalResult LowerStore(FunctionLowering& f, ttng::AsyncTMACopyLocalToGlobalOp op) {
   auto boxes = BoxesOf(op, op.getDesc().getType(), op.getSrc().getType());
   if (failed(boxes)) return mlir::failure();
-  Value acts = IsFirstThread(f);
-  for (llvm::ArrayRef<int64_t> origin : boxes->Origins()) {
+  for (const auto& [origin, bytes] : *boxes) {
     PtxBuilder ptx(f.e.b, f.e.loc);
     std::string to = AddTile(f, ptx, op.getDesc(), op.getCoord(), origin);
-    std::string from = AddSharedAddress(f, ptx, op.getSrc(), f.e.Int(boxes->ByteOffsetOf(origin)));
+    std::string from = AddSharedAddress(f, ptx, op.getSrc(), f.e.Int(bytes));
     std::string name = NameOf(origin.size(), "global.shared::cta.bulk_group");
-    ptx.Emit("@" + ptx.AddPredicate(acts) + " " + name + to + ", " + from + ";", /*touches_memory=*/true);
+    EmitElected(f, ptx, Value(), name + to + ", " + from + ";");
   }
   // Of the other threads a group of nothing.
   EmitIntrinsic(f.e.b, f.e.loc, "llvm.nvvm.cp.async.bulk.commit.group", nullptr, {});

@@ -129,12 +129,15 @@ def TTNG_SentReads : Resource<"::tritond::compiler::SentReads">;
 def TTNG_TensormapCreateOp : Op<TTNG_Dialect, "tensormap_create", [AttrSizedOperandSegments]> {
   let summary = "writes a tensor map of 128 bytes to `desc_ptr`";
   let description = [{
-    `global_stride` is in bytes, of dimensions 1 …; the numbers of types, swizzles and so on are those of PTX.}];
+    `global_stride` is in bytes, of dimensions 1 …; the numbers of types, swizzles and so on are those of PTX. `slot`,
+    128 bytes of shared memory, takes the map on its way.}];
   let arguments = (ins Arg<TT_Ptr, "", [MemWrite]>:$desc_ptr, TT_Ptr:$global_address, Variadic<I32>:$box_dim,
-      Variadic<I32>:$global_dim, Variadic<I64>:$global_stride, Variadic<I32>:$element_stride, I32Attr:$elem_type,
+      Variadic<I32>:$global_dim, Variadic<I64>:$global_stride, Variadic<I32>:$element_stride,
+      Arg<Optional<TTG_MemDescType>, "", [MemWrite<TTNG_Shared>]>:$slot, I32Attr:$elem_type,
       I32Attr:$interleave_layout, I32Attr:$swizzle_mode, I32Attr:$fill_mode);
   let assemblyFormat = [{$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,`
-      `[` $global_stride `]` `,` `[` $element_stride `]` attr-dict `:` functional-type(operands, results)}];
+      `[` $global_stride `]` `,` `[` $element_stride `]` (`slot` $slot^)? attr-dict `:`
+      functional-type(operands, results)}];
   let hasVerifier = 1;
 }
 def TTNG_TensormapFenceproxyAcquireOp : Op<TTNG_Dialect, "tensormap_fenceproxy_acquire"> {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --tt-rewrite-tensor-descriptor=names-blocks=true --canonicalize | FileCheck %s
+
+// A dot's operand that a loop loads: its mask says of which block it is. One that is loaded once has its mask alone.
+// CHECK-LABEL: @operands
+//   CHECK-NOT:   tt.block_mask
+//       CHECK:   scf.for %[[K:[^ ]*]] =
+//       CHECK:     %[[MASK:.*]] = tt.block_mask %{{.*}}, %arg0[%arg3, %[[K]]], [%{{.*}}, %{{.*}}], [%arg2, %c1_i64] {block = array<i64: 64, 32>} : tensor<64x32xi1>, <f16>
+//       CHECK:     tt.load %{{.*}}, %[[MASK]],
+//       CHECK:     tt.block_mask {{.*}} {block = array<i64: 1, 16, 32>} : tensor<16x32xi1>, <f16>
+//       CHECK:     tt.dot
+tt.func @operands(%a: !tt.ptr<f16>, %b: !tt.ptr<f16>, %s: i64, %row: i32, %n: i32) -> (tensor<64x16xf32>, tensor<64x32xf16>) {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c1 = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %e = tt.make_tensor_descriptor %b, [%n, %n, %n], [%s, %s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<1x16x32xf16>>
+  %once = tt.descriptor_load %d[%row, %c0] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x16xf32>) : i32 {
+    %x = tt.descriptor_load %d[%row, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+    %y3 = tt.descriptor_load %e[%row, %c0, %k] : !tt.tensordesc<tensor<1x16x32xf16>> -> tensor<1x16x32xf16>
+    %y = tt.reshape %y3 : tensor<1x16x32xf16> -> tensor<16x32xf16>
+    %yt = tt.trans %y {order = array<i32: 1, 0>} : tensor<16x32xf16> -> tensor<32x16xf16>
+    %dot = tt.dot %x, %yt, %acc : tensor<64x32xf16> * tensor<32x16xf16> -> tensor<64x16xf32>
+    scf.yield %dot : tensor<64x16xf32>
+  }
+  tt.return %r, %once : tensor<64x16xf32>, tensor<64x32xf16>
+}
+
+// -----
+
+// Elements that are changed before the dot, rows whose elements are not neighbours, and padding that is not zero.
+// CHECK-LABEL: @others
+//   CHECK-NOT:   tt.block_mask
+tt.func @others(%a: !tt.ptr<f16>, %s: i64, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c1 = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %e = tt.make_tensor_descriptor %a, [%n, %n], [%c1, %s] : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
+  %f = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] {padding = 2 : i32} : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %x0 = tt.descriptor_load %d[%c0, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+    %x = arith.addf %x0, %x0 : tensor<64x32xf16>
+    %y = tt.descriptor_load %e[%k, %c0] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
+    %z = tt.descriptor_load %f[%k, %c0] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
+    %first = tt.dot %x, %y, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    %dot = tt.dot %x, %z, %first : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %dot : tensor<64x64xf32>
+  }
+  tt.return %r : tensor<64x64xf32>
+}

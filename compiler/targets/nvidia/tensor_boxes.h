@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boxes that bulk copies of a block are made of: as wide as the swizzle of the buffer, at most 256 elements in a
+// dimension.
+#ifndef COMPILER_TARGETS_NVIDIA_TENSOR_BOXES_H_
+#define COMPILER_TARGETS_NVIDIA_TENSOR_BOXES_H_
+
+#include "compiler/ir/ttg_dialect.h"
+
+namespace tritond::ttng {
+
+// Whether a block of sizes `block` lies in `buffer` as bulk copies place it. The buffer may lack dimensions in which
+// the block has one element.
+bool IsMadeOfBoxes(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer);
+
+// The functions below want that.
+int64_t SwizzleBytesOf(ttg::MemDescType buffer);
+// The sizes of a box in elements.
+llvm::SmallVector<int64_t> BoxOf(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer);
+
+// Where a box begins: in the block, in elements, and in the buffer, in bytes.
+struct BoxPlace {
+  llvm::SmallVector<int64_t> origin;
+  int64_t bytes = 0;
+};
+mlir::FailureOr<llvm::SmallVector<BoxPlace>> BoxesOf(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer);
+
+}  // namespace tritond::ttng
+
+#endif  // COMPILER_TARGETS_NVIDIA_TENSOR_BOXES_H_
