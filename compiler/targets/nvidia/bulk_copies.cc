@@ -30,6 +30,7 @@
 // what the last iteration does there.
 #include "compiler/targets/nvidia/bulk_copies.h"
 
+#include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/barriers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/pipelining/multibuffers.h"
@@ -48,6 +49,8 @@ using mlir::BlockArgument;
 using mlir::Operation;
 using mlir::Value;
 using mlir::scf::ForOp;
+
+constexpr int kWideCopyBits = 128;
 
 // Takes `mask` apart; false where it is not one block's under conditions.
 bool Parse(Value mask, BlockCopy& copy) {
@@ -156,7 +159,7 @@ Value Toggled(mlir::OpBuilder& b, mlir::Location loc, Value phase, Value if_true
 }
 
 // The bulk copies of one slot, in place of `copies`, which are in one block and made under the same conditions.
-void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, TensorMapMaker& maps) {
+void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, const TensorMapMaker& maps) {
   mlir::OpBuilder b(copies.front().copy);
   mlir::Location loc = copies.front().copy->getLoc();
   int64_t bytes = 0;
@@ -170,7 +173,7 @@ void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, Tens
     order(ttng::ArriveBarrierOp::create(b, loc, barrier, 1, arith::XOrIOp::create(b, loc, acts, yes), nullptr, 0));
   for (BlockCopy copy : copies) {
     b.setInsertionPoint(copy.copy);
-    Value map = maps.MapFor(copy.block, copy.copy.getResult().getType());
+    Value map = maps.MapFor({copy.block, copy.copy.getResult().getType()});
     order(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, copy.block.getIndices(),
                                                     copy.copy.getResult(), barrier, acts, /*multicast=*/false));
   }
@@ -316,6 +319,32 @@ bool BulkCopies::FindFirstWaits() {
   return true;
 }
 
+// A program makes its maps in about a microsecond. A loop that does nothing but add products to accumulators waits for
+// the matrix unit, not for the threads that copy. It gets that time back only if the program runs it many times, or if
+// threads could not copy 16 bytes at once.
+bool BulkCopies::Pays() {
+  if (loop_->getParentOfType<mlir::LoopLikeOpInterface>()) return true;
+  mlir::Block* body = loop_.getBody();
+  for (auto dot : body->getOps<ttng::WarpGroupDotOp>()) {
+    auto carried = llvm::dyn_cast<BlockArgument>(dot.getC());
+    const bool adds =
+        carried && carried.getOwner() == body && llvm::all_of(dot.getD().getUsers(), [&](Operation* user) {
+          return user == body->getTerminator() || llvm::isa<ttng::WarpGroupWaitOp>(user);
+        });
+    if (!adds) return true;
+  }
+  AxisInfoAnalysis axes(loop_->getParentOfType<mlir::ModuleOp>());
+  for (const CopyRing& ring : rings_) {
+    for (const BlockCopy& each : ring.copies) {
+      ttg::AsyncCopyGlobalToLocalOp copy = each.copy;
+      const unsigned last = copy.getSrc().getType().getRank() - 1;
+      const int run = std::min(axes.PointerContiguity(copy.getSrc(), last), axes.MaskConstancy(copy.getMask(), last));
+      if (run * copy.getResult().getType().getElementType().getIntOrFloatBitWidth() < kWideCopyBits) return true;
+    }
+  }
+  return false;
+}
+
 void BulkCopies::Apply(TensorMapMaker& maps) {
   tt::FuncOp function = loop_->getParentOfType<tt::FuncOp>();
   mlir::Location loc = loop_.getLoc();
@@ -396,6 +425,11 @@ void BulkCopies::Apply(TensorMapMaker& maps) {
   for (const SlotBarriers& barriers : full) barriers.End(b, loc);
   empty.End(b, loc);
 
+  llvm::SmallVector<CopiedBlock> blocks;
+  for (const CopyRing& ring : rings_)
+    for (const auto& copies : {ring.copies, ring.firsts})
+      for (BlockCopy copy : copies) blocks.push_back({copy.block, copy.copy.getResult().getType()});
+  maps.Make(blocks);
   for (auto [ring, barriers] : llvm::zip(rings_, full)) {
     MakeCopies(ring.copies, barriers, maps);
     for (int64_t fill = 0; fill < ring.fills; ++fill) MakeCopies(FirstsOf(ring, fill), barriers, maps);

@@ -39,6 +39,9 @@ class BulkCopies final {
                                         llvm::ArrayRef<mlir::Operation*> copies,
                                         llvm::ArrayRef<mlir::Operation*> firsts, mlir::Operation* arrival);
 
+  // Whether the loop gains by it.
+  bool Pays();
+
   // `maps`: the function's.
   void Apply(TensorMapMaker& maps);
 

@@ -80,6 +80,7 @@ class LoopBarrier final {
     if (!FindAccesses() || !FindEnds() || !FindFirstCopies()) return false;
     if (!FindArrival() && !MayArriveAtCopies()) return false;
     bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_);
+    if (bulk_ && !bulk_->Pays()) bulk_.reset();
     return bulk_ || (arrival_ && ttg::NumWarps(loop_) > kGroupWarps);
   }
 

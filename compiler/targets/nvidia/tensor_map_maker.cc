@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor map is 128 bytes of the program's own memory, filled before anything else:
+// A tensor map is 128 bytes of the program's own memory, filled before anything else. Each is made by another warp, as
+// most of the time goes by in waiting:
 //
 //   %m = ttg.global_scratch_alloc {nbytes = 128}, %s = ttg.local_alloc
 //   ttng.tensormap_create %m, %base, [64, 128], [%columns, %rows], [%stride * 2], [1, 1] slot %s  // the innermost
@@ -27,16 +28,18 @@ int TypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2; }
 // The same, swizzle_mode: none, 32, 64 or 128 bytes.
 int SwizzleNumber(int64_t bytes) { return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3; }
 
-// Sets `b` behind all that the map says.
-void SetBehind(mlir::OpBuilder& b, mlir::Block* entry, tt::BlockMaskOp block) {
+// Sets `b` behind all that the maps say.
+void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
   mlir::Operation* last = nullptr;
   auto add = [&](Value value) {
     if (mlir::Operation* op = value.getDefiningOp(); op && (!last || last->isBeforeInBlock(op))) last = op;
   };
-  add(block.getBase());
-  llvm::for_each(block.getShape(), add);
-  llvm::for_each(block.getStrides(), add);
-  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(entry);
+  for (CopiedBlock each : blocks) {
+    add(each.block.getBase());
+    llvm::for_each(each.block.getShape(), add);
+    llvm::for_each(each.block.getStrides(), add);
+  }
+  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(EntryOf(tt::BlockMaskOp(blocks.front().block)));
 }
 
 Value MakeSlot(mlir::OpBuilder& b, mlir::Location loc) {
@@ -47,9 +50,8 @@ Value MakeSlot(mlir::OpBuilder& b, mlir::Location loc) {
   return ttg::LocalAllocOp::create(b, loc, type, Value(), b.getI32IntegerAttr(kMapBytes));
 }
 
-Value MakeMap(tt::BlockMaskOp block, ttg::MemDescType buffer) {
-  mlir::OpBuilder b(block.getContext());
-  SetBehind(b, EntryOf(block), block);
+// Writes the map, by one of the warps.
+Value Create(mlir::OpBuilder& b, tt::BlockMaskOp block, ttg::MemDescType buffer, int warp) {
   mlir::Location loc = block.getLoc();
   const int64_t bits = buffer.getElementType().getIntOrFloatBitWidth();
   auto i32 = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, loc, value, 32); };
@@ -64,12 +66,20 @@ Value MakeMap(tt::BlockMaskOp block, ttg::MemDescType buffer) {
   auto type = tt::PtrType::get(b.getIntegerType(8));
   Value map = ttg::GlobalScratchAllocOp::create(b, loc, type, kMapBytes, kMapBytes, nullptr, nullptr, nullptr);
   ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, MakeSlot(b, loc),
-                                  TypeNumber(bits),
-                                  /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)),
-                                  /*fill_mode=*/0);
-  ttng::TensormapFenceproxyAcquireOp::create(b, loc, map);
-  auto tensor = mlir::RankedTensorType::get(block.getBlock(), buffer.getElementType());
-  return ttng::ReinterpretTensorDescOp::create(b, loc, tt::TensorDescType::get(b.getContext(), tensor), map);
+                                  TypeNumber(bits), /*interleave_layout=*/0,
+                                  SwizzleNumber(ttng::SwizzleBytesOf(buffer)), /*fill_mode=*/0, warp);
+  return map;
+}
+
+llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
+  tt::BlockMaskOp block = copied.block;
+  ttg::MemDescType buffer = copied.buffer;
+  llvm::SmallVector<const void*> key = {block.getBase().getAsOpaquePointer(), buffer.getEncoding().getAsOpaquePointer(),
+                                        buffer.getElementType().getAsOpaquePointer(),
+                                        block.getBlockAttr().getAsOpaquePointer()};
+  for (Value size : block.getShape()) key.push_back(size.getAsOpaquePointer());
+  for (Value stride : block.getStrides()) key.push_back(stride.getAsOpaquePointer());
+  return key;
 }
 
 }  // namespace
@@ -80,15 +90,25 @@ bool CanMakeTensorMap(tt::BlockMaskOp block, ttg::MemDescType buffer) {
          llvm::all_of(block.getStrides(), is_at_hand) && ttng::IsMadeOfBoxes(block.getBlock(), buffer);
 }
 
-Value TensorMapMaker::MapFor(tt::BlockMaskOp block, ttg::MemDescType buffer) {
-  llvm::SmallVector<const void*> key = {block.getBase().getAsOpaquePointer(), buffer.getEncoding().getAsOpaquePointer(),
-                                        buffer.getElementType().getAsOpaquePointer(),
-                                        block.getBlockAttr().getAsOpaquePointer()};
-  for (Value size : block.getShape()) key.push_back(size.getAsOpaquePointer());
-  for (Value stride : block.getStrides()) key.push_back(stride.getAsOpaquePointer());
-  Value& map = made_[key];
-  if (!map) map = MakeMap(block, buffer);
-  return map;
+void TensorMapMaker::Make(llvm::ArrayRef<CopiedBlock> blocks) {
+  llvm::SmallVector<CopiedBlock> missing;
+  for (const CopiedBlock& each : blocks)
+    if (made_.insert({KeyOf(each), Value()}).second) missing.push_back(each);
+  if (missing.empty()) return;
+  mlir::OpBuilder b(missing.front().block.getContext());
+  SetBehind(b, missing);
+  llvm::SmallVector<Value> maps;
+  for (auto [i, each] : llvm::enumerate(missing))
+    maps.push_back(Create(b, each.block, each.buffer, static_cast<int>(i)));
+  mlir::Location loc = missing.front().block.getLoc();
+  for (Value map : maps) ttng::TensormapFenceproxyAcquireOp::create(b, loc, map);
+  for (auto [map, each] : llvm::zip(maps, missing)) {
+    auto block = mlir::RankedTensorType::get(each.block.getBlock(), each.buffer.getElementType());
+    made_[KeyOf(each)] =
+        ttng::ReinterpretTensorDescOp::create(b, loc, tt::TensorDescType::get(b.getContext(), block), map);
+  }
 }
+
+Value TensorMapMaker::MapFor(const CopiedBlock& block) const { return made_.lookup(KeyOf(block)); }
 
 }  // namespace tritond::compiler

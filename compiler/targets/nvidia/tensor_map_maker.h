@@ -11,11 +11,19 @@ namespace tritond::compiler {
 // begins, and lies in the buffer as bulk copies place it.
 bool CanMakeTensorMap(tt::BlockMaskOp block, ttg::MemDescType buffer);
 
+// A block, and a buffer that it is copied to. CanMakeTensorMap holds for them.
+struct CopiedBlock {
+  tt::BlockMaskOp block;
+  ttg::MemDescType buffer;
+};
+
 // Makes the tensor maps of a function where it begins, each once.
 class TensorMapMaker final {
  public:
-  // For copies of the block to `buffer`: a !tt.tensordesc. Only if CanMakeTensorMap.
-  mlir::Value MapFor(tt::BlockMaskOp block, ttg::MemDescType buffer);
+  // Those for `blocks`, at once.
+  void Make(llvm::ArrayRef<CopiedBlock> blocks);
+  // The map for copies of the block, which has been made: a !tt.tensordesc.
+  mlir::Value MapFor(const CopiedBlock& block) const;
 
  private:
   llvm::MapVector<llvm::SmallVector<const void*>, mlir::Value> made_;

@@ -25,17 +25,18 @@ namespace LLVM = mlir::LLVM;
 constexpr int64_t kMapBytes = 128, kLanes = 32;
 const char kMeet[] = "bar.warp.sync 0xffffffff;\n";
 
-// The statements by which the first thread writes a tensor map: where it is to be, or in shared memory, which takes a
-// tenth of the time, and from there the first warp copies it.
+// The statements by which one thread writes a tensor map: where it is to be, or in shared memory, which takes a
+// tenth of the time, and from there its warp copies it.
 class MapWriter final {
  public:
-  // `slot`: in shared memory; null: none.
-  MapWriter(FunctionLowering& f, Value map, Value slot) : f_(f), slot_value_(slot), ptx_(f.e.b, f.e.loc) {
+  // `slot`: in shared memory; null: none. `warp`: its first thread writes.
+  MapWriter(FunctionLowering& f, Value map, Value slot, int warp) : f_(f), slot_value_(slot), ptx_(f.e.b, f.e.loc) {
     map_ = "[" + ptx_.AddInput(map) + "]";
-    first_ = "@" + ptx_.AddPredicate(IsFirstThread(f)) + " ";
+    Value is_warp = f.e.Equal(f.Warp(), f.e.Int(warp));
+    first_ = "@" + ptx_.AddPredicate(f.e.And(is_warp, f.e.Equal(f.Lane(), f.e.Int(0)))) + " ";
     if (slot) {
       slot_ = AddSharedAddress(f, ptx_, slot);
-      warp_ = "@" + ptx_.AddPredicate(f.e.Equal(f.Warp(), f.e.Int(0))) + " ";
+      warp_ = "@" + ptx_.AddPredicate(is_warp) + " ";
     }
   }
 
@@ -52,7 +53,10 @@ class MapWriter final {
   void Set(const std::string& field, const std::string& type, Value value) {
     Replace(field, type, ptx_.AddInput(f_.Scalar(value)));
   }
-  void Set(const std::string& field, int64_t value) { Replace(field, "b32", std::to_string(value)); }
+  void Set(const std::string& field, int64_t value) {
+    // Zeros are there already.
+    if (value != 0) Replace(field, "b32", std::to_string(value));
+  }
   void SetEach(const std::string& field, const std::string& type, mlir::ValueRange values) {
     for (auto [i, value] : llvm::enumerate(values))
       Replace(field, type, std::to_string(i) + ", " + ptx_.AddInput(f_.Scalar(value)));
@@ -82,7 +86,7 @@ class MapWriter final {
 };
 
 LogicalResult LowerCreate(FunctionLowering& f, ttng::TensormapCreateOp op) {
-  MapWriter map(f, f.Scalar(op.getDescPtr()), op.getSlot());
+  MapWriter map(f, f.Scalar(op.getDescPtr()), op.getSlot(), static_cast<int>(op.getWarp()) % ttg::NumWarps(op));
   map.Clear();
   map.Set("global_address", "b64", op.getGlobalAddress());
   map.Set("rank", static_cast<int64_t>(op.getGlobalDim().size()) - 1);
@@ -98,9 +102,9 @@ LogicalResult LowerCreate(FunctionLowering& f, ttng::TensormapCreateOp op) {
   return mlir::success();
 }
 
-// Other threads take the map after the one that has written it.
+// Other threads take the map after the one that has written it. For maps that are taken together they meet once.
 LogicalResult LowerAcquire(FunctionLowering& f, ttng::TensormapFenceproxyAcquireOp op) {
-  f.Barrier();
+  if (!llvm::isa_and_present<ttng::TensormapFenceproxyAcquireOp>(op->getPrevNode())) f.Barrier();
   PtxBuilder ptx(f.e.b, f.e.loc);
   std::string address = ptx.AddInput(f.Scalar(op.getDescPtr()));
   ptx.Emit("fence.proxy.tensormap::generic.acquire.gpu [" + address + "], " + std::to_string(kMapBytes) + ";",
