@@ -20,6 +20,7 @@
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
+// Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
@@ -46,7 +47,10 @@
 //   // loads 64 bytes at once
 #include "compiler/targets/nvidia/second_assembly.h"
 
+#include <map>
+
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -73,9 +77,11 @@ constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
 // Of those that one block more leaves.
 constexpr int64_t kShareOfNextBlockRegisters = 3;
+// Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
+constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
-// Blocks of as many warps come and go in large portions, so that twice as many are worth a try whatever it takes.
+// Blocks of as many warps come and go in large portions, so that twice as many are worth a try.
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
 // Where a thread loads so many times as much at once, half of the blocks are as good if they load nearly as much
@@ -88,6 +94,11 @@ constexpr int64_t kLongRowBytes = 512;
 constexpr double kMoreOfAll = 1.02;
 // What an iteration may take longer than if it waited once, and still counts as one that does.
 constexpr double kAboutOnce = 1.05;
+// Of a kernel that registers keep no block out of.
+constexpr BinaryResources kLeastResources{/*registers=*/1, std::nullopt};
+
+// Assembles a text.
+using Assemble = absl::FunctionRef<absl::StatusOr<std::string>(const std::string& ptx)>;
 
 struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
@@ -144,27 +155,27 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
                        const TargetInfo& info) {
   const int64_t now = Blocks(taken, note, num_warps, info);
   if (now == 0) return 0;
-  if (!note.all_warps && now == 1) return 2;
   const int64_t all = std::min(info.multiprocessor.warps / num_warps, info.multiprocessor.blocks);
   const int64_t registers = taken.registers.value_or(kMostRegisters);
-  auto is_near = [&](int64_t blocks, int64_t share) {
+  auto is_near = [&](int64_t blocks, int64_t share, int64_t shares = 1) {
     const int64_t left = info.registers / (blocks * num_warps * kLanes);
-    return now < blocks && blocks <= all && registers <= left + left / share;
+    return now < blocks && blocks <= all && registers <= left + left * shares / share;
   };
+  const bool is_near_twice = is_near(2 * now, kShareOfTwiceRegisters, kSharesOfTwiceRegisters);
+  if (!note.all_warps && now == 1) return is_near_twice ? 2 : 0;
   const int64_t share = streams ? kShareOfStreamRegisters : kShareOfRegisters;
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})
       if (is_near(blocks, share)) return blocks;
   if (streams || 2 * now > all) return 0;
   if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
-  return note.all_warps && num_warps >= kWarpsOfLargeBlock ? 2 * now : 0;
+  return note.all_warps && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
 // multiprocessor, where it stores less.
 std::string WithAllRegisters(std::string once, const std::string& kernel, const std::optional<Note>& note,
-                             const Assembler& assembler, const std::string& ptx, const AssembleOptions& options,
-                             int num_warps, const TargetInfo& info) {
+                             Assemble assemble, const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const size_t threads = absl::string_view(ptx).find(kThreads);
   const bool limited = absl::c_any_of(kLimits, [&](absl::string_view limit) { return absl::StrContains(ptx, limit); });
@@ -176,7 +187,7 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
     if (blocks == 0) continue;
     std::string text = ptx;
     text.insert(text.find('\n', threads + 1), absl::StrCat("\n", kLeastBlocks, blocks));
-    absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+    absl::StatusOr<std::string> again = assemble(text);
     if (!again.ok()) return once;
     const int64_t stores = ResourcesOfCubin(*again, kernel).local_bytes.value_or(*taken.local_bytes);
     if (blocks == 1 ? stores < *taken.local_bytes : stores == 0) return *std::move(again);
@@ -186,19 +197,19 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
 
 // The binary without the least number of blocks that the text asks for, where it stores less than `once` does. Of
 // blocks of one warp also where all of them together then load as much at once, or more of them fit and no loop loads.
-std::string WithoutLeastBlocks(std::string once, const std::string& kernel, const Note& note,
-                               const Assembler& assembler, const std::string& ptx, const AssembleOptions& options,
-                               int num_warps, const TargetInfo& info) {
+std::string WithoutLeastBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                               const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
-  const int64_t stored = taken.local_bytes.value_or(0);
-  if (!AsksForBlocks(ptx, note) || (stored <= kStoredBytes && num_warps > 1)) return once;
-  absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, 0), options);
+  const int64_t stored = taken.local_bytes.value_or(0), asked = Blocks(taken, note, num_warps, info);
+  const bool may_grow = num_warps == 1 && asked < Blocks(kLeastResources, note, num_warps, info);
+  if (!AsksForBlocks(ptx, note) || (stored <= kStoredBytes && !may_grow)) return once;
+  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, 0));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   const int64_t stores = now.local_bytes.value_or(stored);
   if (stored > kStoredBytes && stores < stored) return *std::move(again);
   if (num_warps > 1 || stores > stored) return once;
-  const int64_t asked = Blocks(taken, note, num_warps, info), own = Blocks(now, note, num_warps, info);
+  const int64_t own = Blocks(now, note, num_warps, info);
   const CubinCode before = CodeOfCubin(once, kernel, info.arch.get<int>());
   const CubinCode after = CodeOfCubin(*again, kernel, info.arch.get<int>());
   const bool loads_less = after.AtOnce() * static_cast<double>(own) < before.AtOnce() * static_cast<double>(asked);
@@ -206,14 +217,13 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
 }
 
 // The binary for more blocks on a multiprocessor, where that costs little.
-std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
-                           const std::string& ptx, const AssembleOptions& options, int num_warps,
-                           const TargetInfo& info) {
-  const BinaryResources least{/*registers=*/1, std::nullopt}, taken = ResourcesOfCubin(once, kernel);
+std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                           const std::string& ptx, int num_warps, const TargetInfo& info) {
+  const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const bool streams = AsksForBlocks(ptx, note);
   const int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
-  if (blocks == 0 || Blocks(least, note, num_warps, info) < blocks) return once;
-  absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, blocks), options);
+  if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
+  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return once;
@@ -231,9 +241,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
 // each thread has to load far more at once.
-std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
-                          const std::string& ptx, const AssembleOptions& options, int num_warps,
-                          const TargetInfo& info) {
+std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                          const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const int arch = info.arch.get<int>();
   const CubinCode code = CodeOfCubin(once, kernel, arch);
@@ -243,10 +252,14 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
   if (!note.all_warps || loads_all || waits_once || AsksForBlocks(ptx, note)) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
+  const int64_t unit = info.multiprocessor.register_unit;
+  int64_t tried = 0;  // registers that a thread may have
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && (asked * num_warps < kLeastLoadingWarps || note.loads < kLongRowBytes))) return once;
-    absl::StatusOr<std::string> again = assembler.Assemble(Asking(ptx, note, asked), options);
+    const int64_t of_warp = info.registers / (asked * num_warps) / unit * unit;
+    if (const int64_t left = std::min(of_warp / kLanes, kMostRegisters); std::exchange(tried, left) == left) continue;
+    absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) return once;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
     if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) continue;
@@ -281,15 +294,22 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
 
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info) {
-  absl::StatusOr<std::string> once = assembler.Assemble(ptx, options);
+  // Two questions may lead to one text.
+  std::map<std::string, absl::StatusOr<std::string>> known;
+  auto assemble = [&](const std::string& text) {
+    auto [found, is_new] = known.try_emplace(text, absl::UnknownError(""));
+    if (is_new) found->second = assembler.Assemble(text, options);
+    return found->second;
+  };
+  absl::StatusOr<std::string> once = assemble(ptx);
   if (!once.ok()) return once;
   const std::string kernel = EntryOf(ptx);
   const std::optional<Note> note = FindNote(ptx);
-  std::string best = WithAllRegisters(*std::move(once), kernel, note, assembler, ptx, options, num_warps, info);
+  std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
   if (!note) return best;
-  best = WithoutLeastBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
-  best = WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
-  return WithMoreLoads(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info);
+  best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  return WithMoreLoads(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -61,7 +61,7 @@ class SecondAssembly : public testing::Test {
     info_.multiprocessor = {/*warps=*/64,          /*blocks=*/32,
                             /*register_unit=*/256, /*shared_bytes=*/233472,
                             /*shared_unit=*/128,   /*reserved_shared_bytes=*/1024};
-    large_ = Binary(Kernel(160, 1));
+    large_ = Binary(Kernel(160, 1, ".maxnreg 168\n"));
     small_ = Binary(Kernel(100, 1));
     long_ = Binary(Kernel(100, 4));
   }
@@ -99,7 +99,8 @@ TEST_F(SecondBlock, IsLeftWhereTheCodeGrows) {
 TEST_F(SecondBlock, IsLeftWhereProductsWaitForEachOther) {
   const std::string waits = Binary(Kernel(100, 1, kNote, 3));
   ASSERT_NE(waits, "");
-  TwoBinaries one_wait(Binary(Kernel(160, 1, kNote, 1)), waits), as_many(Binary(Kernel(160, 1, kNote, 3)), waits);
+  const std::string few = absl::StrCat(".maxnreg 168\n", kNote);
+  TwoBinaries one_wait(Binary(Kernel(160, 1, few, 1)), waits), as_many(Binary(Kernel(160, 1, few, 3)), waits);
   EXPECT_FALSE(Choose(one_wait, Kernel(160, 1)) == waits);
   EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == waits);
 }
@@ -119,6 +120,14 @@ TEST_F(SecondBlock, IsNotTriedWhereSharedMemoryIsFull) {
   TwoBinaries assembler(large_, small_);
   const std::string text = Kernel(160, 1, "// second block: 131072 bytes of shared memory\n");
   EXPECT_TRUE(Choose(assembler, text) == large_);
+  EXPECT_EQ(assembler.asked, 0);
+}
+
+TEST_F(SecondBlock, IsNotTriedWhereRegistersAreFarTooMany) {
+  const std::string most = Binary(Kernel(200, 1));
+  ASSERT_GT(ResourcesOfCubin(most, "kernel").registers.value_or(0), 180);
+  TwoBinaries assembler(most, small_);
+  EXPECT_TRUE(Choose(assembler, Kernel(200, 1)) == most);
   EXPECT_EQ(assembler.asked, 0);
 }
 
@@ -214,29 +223,48 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   TwoBinaries assembler(one, small_), far(large_, small_), grows(large_, long_), spills(one, stores);
   EXPECT_TRUE(Choose(assembler, Kernel(110, 1, kAllWarpsNote)) == small_);
   EXPECT_TRUE(Choose(spills, Kernel(110, 1, kAllWarpsNote)) == stores);
-  // Of large blocks, whatever the registers.
+  // Of large blocks, also where the registers are more than a quarter too many.
   EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == small_);
   EXPECT_TRUE(Choose(grows, Kernel(160, 1, kAllWarpsNote)) == large_);
+  const std::string most = Binary(Kernel(200, 1));
+  TwoBinaries farther(most, small_);
+  EXPECT_TRUE(Choose(farther, Kernel(200, 1, kAllWarpsNote)) == most);
+  EXPECT_EQ(farther.asked, 0);
 }
 
-// With eight blocks each load waits for the one before.
+// With four blocks of 16 warps each load waits for the one before.
 TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
                     at_once = Binary(LoopThatLoads(4, true, "sm_90a"));
   ASSERT_NE(alone, "");
   ASSERT_NE(at_once, "");
-  const std::string loads = "// loads 64 bytes at once\n";
-  TwoBinaries more(alone, at_once, /*blocks=*/7), unknown(alone, at_once, 7), same(at_once, alone, 7);
-  EXPECT_TRUE(Choose(more, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
-  EXPECT_TRUE(Choose(unknown, Kernel(24, 1, kAllWarpsNote)) == alone);
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
+  TwoBinaries more(alone, at_once, /*blocks=*/3), unknown(alone, at_once, 3), same(at_once, alone, 3);
+  EXPECT_TRUE(Choose(more, text, /*num_warps=*/16) == at_once);
+  EXPECT_TRUE(Choose(unknown, Kernel(24, 1, kAllWarpsNote), /*num_warps=*/16) == alone);
   EXPECT_EQ(unknown.asked, 0);
-  EXPECT_TRUE(Choose(same, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
+  EXPECT_TRUE(Choose(same, text, /*num_warps=*/16) == at_once);
   EXPECT_EQ(same.asked, 0);
   // The registers of as many blocks are enough.
-  TwoBinaries as_many(alone, at_once, /*blocks=*/8);
-  EXPECT_TRUE(Choose(as_many, Kernel(24, 1, absl::StrCat(kAllWarpsNote, loads))) == at_once);
+  TwoBinaries as_many(alone, at_once, /*blocks=*/4);
+  EXPECT_TRUE(Choose(as_many, text, /*num_warps=*/16) == at_once);
   EXPECT_EQ(as_many.asked, 1);
   EXPECT_EQ(as_many.plain, 1);
+}
+
+TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
+  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a"));
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
+  // Fifteen blocks of four warps leave a thread 32 registers, as sixteen do.
+  TwoBinaries sixteen(alone, alone, /*blocks=*/16), fifteen(alone, alone, 15);
+  EXPECT_TRUE(Choose(sixteen, text, /*num_warps=*/4) == alone);
+  EXPECT_TRUE(Choose(fifteen, text, /*num_warps=*/4) == alone);
+  EXPECT_EQ(sixteen.asked, 1);
+  EXPECT_EQ(fifteen.asked, 0);
+  // Asked for as all warps, and then for what it loads at once.
+  TwoBinaries all(Binary(Kernel(35, 1)), alone, /*blocks=*/8);
+  EXPECT_TRUE(Choose(all, text) == alone);
+  EXPECT_EQ(all.asked, 1);
 }
 
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
@@ -273,6 +301,11 @@ TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
                     at_once = Binary(LoopThatLoads(4, true, "sm_90a"));
   TwoBinaries loads_less(alone, at_once, /*blocks=*/8);
   EXPECT_TRUE(Choose(loads_less, text, /*num_warps=*/1) == at_once);
+  // Registers keep no block out.
+  const std::string few = Binary(Kernel(40, 1));
+  TwoBinaries fits(alone, few, /*blocks=*/8);
+  EXPECT_TRUE(Choose(fits, text, /*num_warps=*/1) == few);
+  EXPECT_EQ(fits.plain, 0);
 }
 
 TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
