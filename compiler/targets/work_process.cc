@@ -8,6 +8,7 @@
 #include "compiler/targets/work_process.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -101,6 +102,15 @@ uint64_t PeakBytes() {
   return peak;
 }
 
+// What a request has freed serves the next one, as far as these go. Left alone, the allocator gives it back to the
+// system many times while an assembler works, and each page that comes again costs a fault.
+constexpr int kKeptBytes = 64 << 20, kLargeBytes = 32 << 20;
+
+void KeepFreedMemory() {
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+}
+
 void KillGroup(int) { kill(0, SIGKILL); }
 
 // What a copy of a worker's thread has and this process must not: handlers and masks of signals, core dumps, files.
@@ -180,6 +190,7 @@ absl::Status WorkProcess::Start() {
   const pid_t child = fork();
   if (child == 0) {
     LeaveParent(parent, requests[0], answers[1]);
+    KeepFreedMemory();
     Serve(requests[0], answers[1]);
   }
   const int error = errno;

@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +20,7 @@
 #include "compiler/targets/compile_children.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/sanitizer.h"
 
 namespace tritond::compiler {
 namespace {
@@ -96,6 +100,24 @@ TEST_F(WorkProcessTest, CarriesLargeAndEmptyTexts) {
     ASSERT_TRUE(answer.ok()) << answer.status();
     EXPECT_TRUE(*answer == std::string(text.rbegin(), text.rend()));
   }
+}
+
+TEST_F(WorkProcessTest, RequestsUseAgainWhatEarlierOnesFreed) {
+  if (tests::kSanitized) GTEST_SKIP() << "another allocator";
+  constexpr size_t kBlockBytes = 64 << 10, kBlocks = 400;
+  WorkProcess process("it", [](absl::string_view) -> absl::StatusOr<std::string> {
+    rusage before{}, after{};
+    getrusage(RUSAGE_SELF, &before);
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (size_t i = 0; i < kBlocks; ++i) blocks.push_back(std::make_unique<char[]>(kBlockBytes));
+    getrusage(RUSAGE_SELF, &after);
+    return absl::StrCat(after.ru_minflt - before.ru_minflt);
+  });
+  int64_t first = 0, second = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(process.Run("", kSeconds).value_or(""), &first));
+  ASSERT_TRUE(absl::SimpleAtoi(process.Run("", kSeconds).value_or(""), &second));
+  EXPECT_GT(first, 1000);
+  EXPECT_LT(second, 100);
 }
 
 TEST_F(WorkProcessTest, ReturnsTheErrorOfTheWork) {
