@@ -20,8 +20,12 @@
 // anyway. The second order is taken where less is live at once in it. Where several sums share factors, it is the first
 // one that keeps these for a short time.
 //
+// Neither order is good where much comes in and little results. What waits for its use then keeps alive more than it
+// makes. A block in which far less is live at once in the old order keeps it, unless no less is live elsewhere.
+//
 // Functions that use the matrix units stay as they are, for their tiles decide what is live.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/register_pressure.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstIterator.h"
@@ -33,6 +37,9 @@ namespace {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
+
+// Of the words that are live at once, for which the old order is kept: one in four. The assembler makes good for less.
+constexpr int64_t kShareSaved = 4;
 
 bool IsPure(const Instruction& instruction) {
   return !llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction) && !instruction.isTerminator() &&
@@ -125,30 +132,66 @@ class BlockOrder final {
   std::vector<Instruction*> order_;
 };
 
-// Each element has the instructions of a block, its phis left out, with the terminator.
-void Apply(const std::vector<std::vector<Instruction*>>& orders) {
-  for (const std::vector<Instruction*>& order : orders) {
-    Instruction* terminator = order.front()->getParent()->getTerminator();
-    for (Instruction* instruction : order)
-      if (instruction != terminator) instruction->moveBefore(terminator->getIterator());
+// Instructions of a block, its phis left out, with the terminator last.
+using Order = std::vector<Instruction*>;
+
+// The orders of one block, and the most words that are live at once in each.
+struct Choices {
+  Order first, second, old;
+  int64_t first_words, second_words, old_words;
+};
+
+Order OrderOf(BasicBlock& block) {
+  Order order;
+  for (Instruction& instruction : block)
+    if (!llvm::isa<llvm::PHINode>(instruction)) order.push_back(&instruction);
+  return order;
+}
+
+void Apply(const Order& order) {
+  Instruction* terminator = order.back();
+  for (Instruction* instruction : order)
+    if (instruction != terminator) instruction->moveBefore(terminator->getIterator());
+}
+
+Choices ChoicesOf(BasicBlock& block, const LiveWords& live) {
+  Choices choices{BlockOrder(block).Find(/*second=*/false), BlockOrder(block).Find(/*second=*/true), OrderOf(block)};
+  choices.old_words = live.MostIn(block);
+  Apply(choices.first);
+  choices.first_words = live.MostIn(block);
+  Apply(choices.second);
+  choices.second_words = live.MostIn(block);
+  return choices;
+}
+
+void OrderFunction(llvm::Function& function) {
+  const LiveWords live(function);
+  std::vector<Choices> blocks;
+  int64_t first = 0, second = 0, needed = 0;
+  for (BasicBlock& block : function) {
+    blocks.push_back(ChoicesOf(block, live));
+    first = std::max(first, blocks.back().first_words);
+    second = std::max(second, blocks.back().second_words);
+  }
+  for (Choices& block : blocks) {
+    if (second < first) {
+      std::swap(block.first, block.second);
+      std::swap(block.first_words, block.second_words);
+    }
+    needed = std::max(needed, std::min(block.first_words, block.old_words));
+  }
+  for (const Choices& block : blocks) {
+    const bool saves = block.old_words + block.first_words / kShareSaved <= block.first_words;
+    Apply(block.first_words > needed && saves ? block.old : block.first);
   }
 }
 
 }  // namespace
 
 void OrderByUse(llvm::Module& module) {
-  for (llvm::Function& function : module) {
-    if (function.isDeclaration() || llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) continue;
-    std::vector<std::vector<Instruction*>> first, second;
-    for (BasicBlock& block : function) {
-      first.push_back(BlockOrder(block).Find(/*second=*/false));
-      second.push_back(BlockOrder(block).Find(/*second=*/true));
-    }
-    Apply(first);
-    const int64_t words = MaxLiveWords(function);
-    Apply(second);
-    if (MaxLiveWords(function) >= words) Apply(first);
-  }
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && llvm::none_of(llvm::instructions(function), IsMatrixInstruction))
+      OrderFunction(function);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -124,6 +124,45 @@ TEST(OrderByUse, SumsThatShareFactorsGoOnTogether) {
               ElementsAre("w0", "v0", "s0", "t0", "w1", "v1", "s1", "t1"));
 }
 
+// Sums of two loaded values each, which wait for a store of all of them; `more` values are live all the time.
+std::string SumsThatWait(int sums, int more) {
+  std::string body, stores;
+  for (int i = 0; i < more; ++i) {
+    absl::StrAppend(&body, "  %m", i, " = load volatile float, ptr addrspace(1) %p\n");
+    absl::StrAppend(&stores, "  store volatile float %m", i, ", ptr addrspace(1) %p\n");
+  }
+  for (int i = 0; i < sums; ++i) {
+    absl::StrAppend(&body, "  %a", i, " = load volatile float, ptr addrspace(1) %p\n  %b", i,
+                    " = load volatile float, ptr addrspace(1) %p\n  %s", i, " = fadd float %a", i, ", %b", i, "\n");
+    absl::StrAppend(&stores, "  store volatile float %s", i, ", ptr addrspace(1) %p\n");
+  }
+  return absl::StrCat(body, stores, "  ret void\n");
+}
+
+// A sum that waits for its use keeps two values, one that has been made is one.
+TEST(OrderByUse, WhatMakesLittleOfMuchStays) {
+  EXPECT_THAT(Ordered(SumsThatWait(4, 0)),
+              ElementsAre("a0", "b0", "s0", "a1", "b1", "s1", "a2", "b2", "s2", "a3", "b3", "s3"));
+}
+
+TEST(OrderByUse, UnlessThatSavesLittle) {
+  const std::vector<std::string> order = Ordered(SumsThatWait(2, 10));
+  EXPECT_THAT(std::vector<std::string>(order.begin() + 10, order.end()),
+              ElementsAre("a0", "b0", "a1", "b1", "s0", "s1"));
+}
+
+TEST(OrderByUse, UnlessAnotherBlockNeedsAsMuch) {
+  std::string body = SumsThatWait(4, 0);
+  body.replace(body.rfind("ret void"), 8, "br label %second\nsecond:");
+  std::string loads, stores;
+  for (int i = 0; i < 8; ++i) {
+    absl::StrAppend(&loads, "  %v", i, " = load volatile float, ptr addrspace(1) %p\n");
+    absl::StrAppend(&stores, "  store volatile float %v", i, ", ptr addrspace(1) %p\n");
+  }
+  const std::vector<std::string> order = Ordered(absl::StrCat(body, loads, stores, "  ret void\n"));
+  EXPECT_THAT(std::vector<std::string>(order.begin(), order.begin() + 4), ElementsAre("a0", "b0", "a1", "b1"));
+}
+
 TEST(OrderByUse, FunctionsOfTheMatrixUnitsStay) {
   EXPECT_THAT(Ordered(absl::StrCat("  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n", kTwoElements)),
               ElementsAre("j", "p0", "p1", "a0", "a1", "b0", "b1", "c0", "c1", "s"));

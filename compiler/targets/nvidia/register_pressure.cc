@@ -5,77 +5,70 @@
 //
 // Liveness by values: from each use back through the predecessors, until the definition is reached. Each value and
 // block is visited once.
+#include "compiler/targets/nvidia/register_pressure.h"
+
 #include "compiler/targets/nvidia/codegen.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 
 namespace tritond::compiler::nvidia {
-namespace {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-class Pressure final {
- public:
-  explicit Pressure(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {
-    for (const BasicBlock& block : function)
-      for (const Instruction& instruction : block) MarkLive(instruction);
-    for (const BasicBlock& block : function) Scan(block);
+LiveWords::LiveWords(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {
+  for (const BasicBlock& block : function)
+    for (const Instruction& instruction : block) MarkLive(instruction);
+}
+
+int64_t LiveWords::WordsOf(const Value& value) const {
+  llvm::Type* type = value.getType();
+  if (!type->isSized() || type->isIntegerTy(1)) return 0;
+  return llvm::divideCeil(layout_.getTypeSizeInBits(type).getFixedValue(), 32);
+}
+
+// The blocks at whose ends `value` is live.
+void LiveWords::MarkLive(const Instruction& value) {
+  if (WordsOf(value) == 0) return;
+  llvm::SmallVector<const BasicBlock*> pending;
+  auto leave = [&](const BasicBlock* block) {
+    if (live_out_[block].insert(&value).second && block != value.getParent()) pending.push_back(block);
+  };
+  for (const llvm::Use& use : value.uses()) {
+    auto* user = llvm::cast<Instruction>(use.getUser());
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
+      leave(phi->getIncomingBlock(use));
+    else if (user->getParent() != value.getParent())
+      for (const BasicBlock* before : llvm::predecessors(user->getParent())) leave(before);
   }
+  while (!pending.empty())
+    for (const BasicBlock* before : llvm::predecessors(pending.pop_back_val())) leave(before);
+}
 
-  int64_t most() const { return most_; }
-
- private:
-  int64_t Words(const Value& value) const {
-    llvm::Type* type = value.getType();
-    if (!type->isSized() || type->isIntegerTy(1)) return 0;
-    return llvm::divideCeil(layout_.getTypeSizeInBits(type).getFixedValue(), 32);
+int64_t LiveWords::MostIn(const BasicBlock& block) const {
+  llvm::DenseSet<const Value*> live = live_out_.lookup(&block);
+  int64_t words = 0;
+  for (const Value* value : live) words += WordsOf(*value);
+  int64_t most = words;
+  for (const Instruction& instruction : llvm::reverse(block)) {
+    if (live.erase(&instruction)) words -= WordsOf(instruction);
+    if (llvm::isa<llvm::PHINode>(instruction)) continue;
+    for (const Value* operand : instruction.operands())
+      if (llvm::isa<Instruction>(operand) && live.insert(operand).second) words += WordsOf(*operand);
+    most = std::max(most, words);
   }
+  return most;
+}
 
-  // The blocks at whose ends `value` is live.
-  void MarkLive(const Instruction& value) {
-    if (Words(value) == 0) return;
-    llvm::SmallVector<const BasicBlock*> pending;
-    auto leave = [&](const BasicBlock* block) {
-      if (live_out_[block].insert(&value).second && block != value.getParent()) pending.push_back(block);
-    };
-    for (const llvm::Use& use : value.uses()) {
-      auto* user = llvm::cast<Instruction>(use.getUser());
-      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
-        leave(phi->getIncomingBlock(use));
-      else if (user->getParent() != value.getParent())
-        for (const BasicBlock* before : llvm::predecessors(user->getParent())) leave(before);
-    }
-    while (!pending.empty())
-      for (const BasicBlock* before : llvm::predecessors(pending.pop_back_val())) leave(before);
-  }
-
-  void Scan(const BasicBlock& block) {
-    llvm::DenseSet<const Value*> live = live_out_[&block];
-    int64_t words = 0;
-    for (const Value* value : live) words += Words(*value);
-    most_ = std::max(most_, words);
-    for (const Instruction& instruction : llvm::reverse(block)) {
-      if (live.erase(&instruction)) words -= Words(instruction);
-      if (llvm::isa<llvm::PHINode>(instruction)) continue;
-      for (const Value* operand : instruction.operands())
-        if (llvm::isa<Instruction>(operand) && live.insert(operand).second) words += Words(*operand);
-      most_ = std::max(most_, words);
-    }
-  }
-
-  const llvm::DataLayout& layout_;
-  llvm::DenseMap<const BasicBlock*, llvm::DenseSet<const Value*>> live_out_;
-  int64_t most_ = 0;
-};
-
-}  // namespace
-
-int64_t MaxLiveWords(const llvm::Function& function) { return Pressure(function).most(); }
+int64_t MaxLiveWords(const llvm::Function& function) {
+  const LiveWords live(function);
+  int64_t most = 0;
+  for (const BasicBlock& block : function) most = std::max(most, live.MostIn(block));
+  return most;
+}
 
 }  // namespace tritond::compiler::nvidia

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many words of a thread the values of a function take at once.
+#ifndef COMPILER_TARGETS_NVIDIA_REGISTER_PRESSURE_H_
+#define COMPILER_TARGETS_NVIDIA_REGISTER_PRESSURE_H_
+
+#include <cstdint>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/Function.h"
+
+namespace tritond::compiler::nvidia {
+
+// Knows what is live at the ends of a function's blocks. That does not depend on the order of a block's instructions,
+// so they may move within their blocks between two questions. Does not own the function, which must outlive it.
+class LiveWords final {
+ public:
+  explicit LiveWords(const llvm::Function& function);
+
+  // The most words that are live at once in this block of the function, in the order that it has now.
+  int64_t MostIn(const llvm::BasicBlock& block) const;
+
+ private:
+  int64_t WordsOf(const llvm::Value& value) const;
+  void MarkLive(const llvm::Instruction& value);
+
+  const llvm::DataLayout& layout_;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::DenseSet<const llvm::Value*>> live_out_;
+};
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_REGISTER_PRESSURE_H_
