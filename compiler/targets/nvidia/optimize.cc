@@ -8,6 +8,7 @@
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/own_options.h"
+#include "compiler/targets/nvidia/unroll_counted.h"
 #include "compiler/targets/share_addresses.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -127,7 +128,7 @@ constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 // A thread's number is less than the block's size: sums of it and of multiples of that size never overflow.
 constexpr char kRanges[] = "nvvm-intr-range,";
 constexpr char kFolding[] =
-    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,unroll-counted,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
 // Brings sums of indices into one order, so that code generation sees what they share, and parts of them leave loops.
 // These parts take registers, which accumulators of wgmma leave none of.
@@ -142,6 +143,11 @@ std::string PassesFor(const llvm::Module& module) {
 
 absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
   LlvmAnalyses analyses(machine);
+  analyses.builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& passes, auto) {
+    const bool known = name == "unroll-counted";
+    if (known) passes.addPass(UnrollCounted());
+    return known;
+  });
   llvm::ModulePassManager passes;
   if (llvm::Error error = analyses.builder.parsePassPipeline(passes, PassesFor(module)))
     return absl::InternalError(absl::StrCat("LLVM's passes: ", llvm::toString(std::move(error))));

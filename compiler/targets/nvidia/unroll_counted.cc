@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unrolls loops that have a known number of iterations but do not count in equal steps, as a binary search in a table
+// of known size:
+//
+//   n = 1000                                         n = 1000: body; n = 500: body; …; n = 1: body
+//   loop: body(n); n = n / 2; if n > 0: loop    ->
+//
+// All that depends on n alone is constant then. Ranges of other values follow, and decide masks: a search that begins
+// in the table does not leave it. The assembler unrolls loops that count in equal steps by itself, and knows better how
+// often. Of others it does not know how many iterations they have.
+#include "compiler/targets/nvidia/unroll_counted.h"
+
+#include "compiler/targets/nvidia/codegen.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+// 32 KiB of code.
+constexpr unsigned kMostInstructions = 2048;
+
+class Unroller final {
+ public:
+  Unroller(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
+      : loops_(analyses.getResult<llvm::LoopAnalysis>(function)),
+        evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(function)),
+        dominators_(analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
+        assumptions_(analyses.getResult<llvm::AssumptionAnalysis>(function)),
+        costs_(analyses.getResult<llvm::TargetIRAnalysis>(function)),
+        remarks_(analyses.getResult<llvm::OptimizationRemarkEmitterAnalysis>(function)) {}
+
+  bool Run() {
+    bool changed = false;
+    // An unrolled loop leaves the others as they are.
+    for (llvm::Loop* loop : loops_.getLoopsInPreorder())
+      if (loop->isInnermost()) changed |= Unroll(loop);
+    return changed;
+  }
+
+ private:
+  bool Unroll(llvm::Loop* loop) {
+    if (SizeOf(*loop) > kMostInstructions || CountsInSteps(*loop)) return false;
+    const unsigned iterations = evolution_.getSmallConstantTripCount(loop);
+    if (iterations < 2 || iterations * SizeOf(*loop) > kMostInstructions) return false;
+    llvm::simplifyLoop(loop, &dominators_, &loops_, &evolution_, &assumptions_, nullptr, /*PreserveLCSSA=*/false);
+    llvm::formLCSSARecursively(*loop, dominators_, &loops_, &evolution_);
+    llvm::UnrollLoopOptions options{};
+    options.Count = iterations;
+    options.ForgetAllSCEV = true;
+    llvm::UnrollLoop(loop, options, &loops_, &evolution_, &dominators_, &assumptions_, &costs_, &remarks_,
+                     /*PreserveLCSSA=*/true);
+    return true;
+  }
+
+  // In instructions; too many where it has one of the matrix units.
+  static unsigned SizeOf(const llvm::Loop& loop) {
+    unsigned size = 0;
+    for (const llvm::BasicBlock* block : loop.blocks()) {
+      size += block->size();
+      if (llvm::any_of(*block, IsMatrixInstruction)) return kMostInstructions + 1;
+    }
+    return size;
+  }
+
+  // Whether it ends by one condition, of what grows in equal steps. Also where it ends in another way.
+  bool CountsInSteps(const llvm::Loop& loop) {
+    llvm::BasicBlock* exiting = loop.getExitingBlock();
+    auto* branch = exiting ? llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator()) : nullptr;
+    auto* comparison = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+    return !comparison || llvm::any_of(comparison->operands(), [&](llvm::Value* operand) {
+      return evolution_.isSCEVable(operand->getType()) &&
+             llvm::SCEVExprContains(evolution_.getSCEV(operand),
+                                    [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVAddRecExpr>(part); });
+    });
+  }
+
+  llvm::LoopInfo& loops_;
+  llvm::ScalarEvolution& evolution_;
+  llvm::DominatorTree& dominators_;
+  llvm::AssumptionCache& assumptions_;
+  llvm::TargetTransformInfo& costs_;
+  llvm::OptimizationRemarkEmitter& remarks_;
+};
+
+}  // namespace
+
+llvm::PreservedAnalyses UnrollCounted::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (!Unroller(function, analyses).Run()) return llvm::PreservedAnalyses::all();
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setVerifyFixpoint(false)));
+  passes.addPass(llvm::CorrelatedValuePropagationPass());
+  passes.run(function, analyses);
+  return llvm::PreservedAnalyses::none();
+}
+
+}  // namespace tritond::compiler::nvidia
