@@ -80,7 +80,7 @@ bool IsNotNegative(mlir::Value value) {
   if (auto call = value.getDefiningOp<LLVM::CallIntrinsicOp>())
     return call.getIntrin().starts_with("llvm.nvvm.ex2.approx") || call.getIntrin() == "llvm.fabs.f32";
   auto call = value.getDefiningOp<LLVM::CallOp>();
-  return call && call.getCallee() == "__nv_exp2f";
+  return call && (call.getCallee() == "__nv_exp2f" || call.getCallee() == "__nv_expf");
 }
 
 // Whether it is a sum of a normal number above zero and of what is not negative. Such a sum is no subnormal number. An
