@@ -28,11 +28,13 @@ void ForEachAddress(const llvm::DominatorTree& dominators, llvm::function_ref<vo
 }
 
 // The last of `entries` whose address dominates `gep`; null: none. What does not dominate it is of no use for those
-// that follow, either.
+// that follow, either. An entry of `gep`'s block was visited before `gep`, so it stands before it. LLVM must not be
+// asked for their order: after each address that is replaced it counts all instructions of the block again.
 template <typename Entry>
 Entry* Dominating(llvm::SmallVector<Entry, 1>& entries, const llvm::GetElementPtrInst& gep,
                   const llvm::DominatorTree& dominators) {
-  while (!entries.empty() && !dominators.dominates(entries.back().gep, &gep)) entries.pop_back();
+  while (!entries.empty() && !dominators.dominates(entries.back().gep->getParent(), gep.getParent()))
+    entries.pop_back();
   return entries.empty() ? nullptr : &entries.back();
 }
 
