@@ -169,6 +169,7 @@ TEST_P(Prefetch, LeavesOutWhatIsBeyondTheEnd) {
 // The loops here are such that slices are carried to the next iteration, so that the tests above are tests of that.
 // Without stages a small dot's operands never come from a buffer. A tile of 8-bit operands is one slice.
 TEST_P(Prefetch, Acts) {
+  if (RunsOnOneDevice()) GTEST_SKIP() << "compiled where all devices are";
   for (const Product& product : Products()) {
     bool in_multibuffer = product.size == 32 && GetParam() > 1, in_tiles = product.size == 64 && product.type != "i8";
     if (!in_multibuffer && !in_tiles) continue;
@@ -181,6 +182,7 @@ TEST_P(Prefetch, Acts) {
 
 // Where tensor cores read the slices, of swizzled and of transposed buffers: unless the request says otherwise.
 TEST(PrefetchForNvidia, Compiles) {
+  if (RunsOnOneDevice()) GTEST_SKIP() << "compiled where all devices are";
   for (const char* target : {"cuda:80", "cuda:89"})
     for (const char* type : {"f16", "bf16", "i8"})
       for (int transposed = 0; transposed < 4; ++transposed) {
@@ -201,6 +203,7 @@ TEST(PrefetchForNvidia, Compiles) {
 
 // Few accumulators, few slices, floats that are converted on the way: there it costs more than it gives.
 TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
+  if (RunsOnOneDevice()) GTEST_SKIP() << "compiled where all devices are";
   for (const Product& product :
        {Product{"f16", 64, 64}, Product{"bf16", 128, 32}, Product{"i8", 128, 64}, Product{"f8E5M2", 128, 128}}) {
     std::string ir = KernelOf(product, /*divisible=*/true);
@@ -213,6 +216,7 @@ TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
 // Multiply-adds of few accumulators: the warps share K, so that the tests above are tests of that too. Many
 // accumulators stay whole.
 TEST(ShareKForNvidia, Acts) {
+  if (RunsOnOneDevice()) GTEST_SKIP() << "compiled where all devices are";
   for (const char* target : {"cuda:80", "cuda:90"})
     for (int size : {32, 64})
       for (int transposed = 0; transposed < 4; ++transposed) {
@@ -226,6 +230,7 @@ TEST(ShareKForNvidia, Acts) {
 
 // wgmma reads its operands by itself.
 TEST(PrefetchForNvidia, StaysAwayFromWarpGroups) {
+  if (RunsOnOneDevice()) GTEST_SKIP() << "compiled where all devices are";
   std::string ir = KernelOf(Product{"f16", 128, 64}, /*divisible=*/true);
   auto ttgir = CompileToTtgir({"", "cuda:90", 4}, ir);
   ASSERT_TRUE(ttgir.ok()) << ttgir.status();

@@ -22,14 +22,19 @@
 namespace tritond::conformance {
 namespace {
 
-// Arrays ask for each element, so that each name is parsed once.
+// Arrays ask for each element, so that each name is parsed once. Mostly it is the name that was asked for last.
 const workers::ElementType& TypeNamed(const std::string& name) {
   thread_local auto* types = new std::unordered_map<std::string, workers::ElementType>;
+  thread_local const std::pair<const std::string, workers::ElementType>* last = nullptr;
+  if (last && last->first == name) return last->second;
   auto it = types->find(name);
-  if (it != types->end()) return it->second;
-  auto type = workers::ElementType::Parse(name);
-  if (!type.ok()) ADD_FAILURE() << type.status();
-  return types->emplace(name, *type).first->second;
+  if (it == types->end()) {
+    auto type = workers::ElementType::Parse(name);
+    if (!type.ok()) ADD_FAILURE() << type.status();
+    it = types->emplace(name, *type).first;
+  }
+  last = &*it;
+  return last->second;
 }
 
 // Devices and compilers stay warm for the whole program.
@@ -52,15 +57,22 @@ compiler::Compiler& Warm() {
   return *compiler;
 }
 
-// Tests run a kernel with several inputs: it is compiled for the first one.
+// Tests run a kernel with several inputs, and other tests of the same file run it again: it is compiled for the first.
 const compiler::CompileResult& CompiledOnce(const compiler::CompileRequest& request) {
-  constexpr size_t kMostResults = 256;
+  constexpr size_t kMostBytes = 128 << 20;
   static auto* const results = new std::map<std::string, compiler::CompileResult>;
-  if (results->size() >= kMostResults) results->clear();
+  static size_t bytes = 0;
+  if (bytes > kMostBytes) {
+    results->clear();
+    bytes = 0;
+  }
   const std::string key = absl::StrCat(request.target, "\n", StageName(request.input), " to ",
                                        StageName(request.outputs[0]), "\n", request.options.dump(), "\n", request.ir);
   const auto [result, is_new] = results->try_emplace(key);
-  if (is_new) result->second = Warm().Compile(request);
+  if (!is_new) return result->second;
+  result->second = Warm().Compile(request);
+  bytes += key.size();
+  for (const compiler::Artifact& artifact : result->second.artifacts) bytes += artifact.bytes.size();
   return result->second;
 }
 
@@ -114,6 +126,8 @@ std::vector<Machine> Machines(const std::vector<int>& num_warps) {
   }
   return machines;
 }
+
+bool RunsOnOneDevice() { return std::getenv("TRITOND_CONFORMANCE_DEVICES") != nullptr; }
 
 std::vector<Machine> MachinesOf32Lanes() {
   static const auto* offers = new std::vector<compiler::Compiler::Offer>(compiler::Compiler::Create()->Targets());

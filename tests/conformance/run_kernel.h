@@ -82,6 +82,10 @@ class Parameter {
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options = "");
 
+// Whether the devices are those that TRITOND_CONFORMANCE_DEVICES names. What only compiles does not depend on them: the
+// run without that variable compiles it, and these runs need not.
+bool RunsOnOneDevice();
+
 // Compiles only, to the binary where the target has its assembler here: for targets whose devices are elsewhere.
 absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options = "");
 
