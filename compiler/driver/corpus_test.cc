@@ -38,10 +38,17 @@ nlohmann::json OptionsOf(fs::path path) {
   return all.contains("options") ? all["options"] : all;
 }
 
+// Two targets of one family, whose code goes through the same passes, may share a folder: each takes every other
+// kernel.
+enum class Part { kAll, kEven, kOdd };
+
 struct Corpus {
   const char* folder;
   const char* target;
+  Part part = Part::kAll;
 };
+
+bool IsIn(Part part, size_t index) { return part == Part::kAll || (index % 2 == 0) == (part == Part::kEven); }
 
 class CorpusTest : public testing::TestWithParam<Corpus> {};
 
@@ -55,7 +62,9 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
     has_assembler |= target.binary_available;
   }
   int compiled = 0;
-  for (const fs::path& path : kernels) {
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!IsIn(GetParam().part, i)) continue;
+    const fs::path& path = kernels[i];
     SCOPED_TRACE(path.stem().string());
     CompileRequest request;
     request.ir = ReadFile(path);
@@ -83,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest,
                                          Corpus{"inductor", "cuda:90"}, Corpus{"dev", "host"},
                                          Corpus{"inductor", "host"}, Corpus{"dev", "host:64"},
                                          Corpus{"dev", "hip:gfx942"}, Corpus{"inductor", "hip:gfx942"},
-                                         Corpus{"dev", "hip:gfx1100"}, Corpus{"inductor", "hip:gfx1100"},
-                                         Corpus{"dev", "hip:gfx1201"}, Corpus{"inductor", "hip:gfx1201"}),
+                                         Corpus{"dev", "hip:gfx1100"}, Corpus{"inductor", "hip:gfx1100", Part::kEven},
+                                         Corpus{"dev", "hip:gfx1201"}, Corpus{"inductor", "hip:gfx1201", Part::kOdd}),
                          [](const auto& info) {
                            std::string name = absl::StrCat(info.param.folder, "_for_", info.param.target);
                            std::replace(name.begin(), name.end(), ':', '_');

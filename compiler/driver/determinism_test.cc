@@ -75,9 +75,18 @@ void AddCorpus(const fs::path& folder, std::vector<Case>* cases) {
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".ttir" && (whole || InPart(entry.path().stem()))) kernels.push_back(entry.path());
   std::sort(kernels.begin(), kernels.end());
+  // Each kernel for all vendors. Of a vendor's generations CI takes one after the other.
+  const std::vector<std::vector<const char*>> vendors = {
+      {"cuda:80", "cuda:90", "cuda:120"}, {"hip:gfx942", "hip:gfx1100"}, {"xpu:pvc"}, {"host"}};
   int count = 0;
+  size_t turn = 0;
   for (fs::path path : kernels) {
-    for (const char* target : {"cuda:80", "cuda:90", "cuda:120", "hip:gfx942", "hip:gfx1100", "xpu:pvc", "host"}) {
+    std::vector<const char*> targets;
+    for (const std::vector<const char*>& generations : vendors)
+      for (size_t i = 0; i < generations.size(); ++i)
+        if (whole || i == turn % generations.size()) targets.push_back(generations[i]);
+    ++turn;
+    for (const char* target : targets) {
       Case added{absl::StrCat(path.stem().string(), " for ", target), Request(ReadFile(path), target)};
       fs::path options = path;
       const nlohmann::json all = nlohmann::json::parse(ReadFile(options.replace_extension(".json")));
