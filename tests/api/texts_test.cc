@@ -14,7 +14,7 @@
 namespace tritond::tests {
 namespace {
 
-constexpr size_t kLargeBytes = size_t{32} << 20;
+constexpr size_t kLargeBytes = size_t{16} << 20;
 
 class TextsTest : public DaemonTest {
  protected:
@@ -117,8 +117,8 @@ TEST_F(TextsTest, TheDaemonEndsWhileTextsWaitAndSaysSo) {
 
 TEST_F(TextsTest, TooManyTextsAreRefusedWithADelay) {
   config.max_ir_bytes = kLargeBytes;
-  config.max_message_mb = 40;
-  config.max_incoming_mb = 160;
+  config.max_message_mb = 20;
+  config.max_incoming_mb = 80;
   Start();
   Flood(3);  // One is read, one waits; gRPC has room for all of them.
   int full = 0;
