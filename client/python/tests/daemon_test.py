@@ -39,7 +39,9 @@ def finish(process):
 
 
 @unittest.skipUnless((BINARIES / "tritond").exists() and (BINARIES / "triton-client").exists(), f"no daemon in {BINARIES}")
-class DaemonTest(unittest.TestCase):
+class WithDaemon(unittest.TestCase):
+    """A daemon with two workers, and processes that compile kernels."""
+
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon(BINARIES)
@@ -57,6 +59,10 @@ class DaemonTest(unittest.TestCase):
     def run_kernels(self, *names, cache="cache", server=None, **variables):
         server = self.daemon.address if server is None else server
         return finish(start_kernels(*names, cache=self.folder / cache, TRITOND_SERVER=server, **variables))
+
+
+class DaemonTest(WithDaemon):
+    """What another release of Triton may change."""
 
     def test_artifacts_and_metadata_have_the_names_and_types_of_tritons_own(self):
         names = KERNELS + (["copy_tile"] if self.has_descriptors() else [])
@@ -96,6 +102,24 @@ class DaemonTest(unittest.TestCase):
         out, _ = self.run_kernels(*KERNELS, cache="two")
         self.assertEqual((out["status"]["hits"], out["status"]["compiled"], out["status"]["local"]), (3, 0, {}))
 
+    def test_a_recording_replays_as_hits(self):
+        manifest = self.folder / "kernels.jsonl"
+        self.run_kernels("softmax:128", "matmul:32", server="", TRITOND_RECORD=str(manifest))
+        done = self.daemon.client("prebuild", manifest, "--out-dir", self.folder / "built")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out, _ = self.run_kernels("softmax:128", "matmul:32", cache="fresh", TRITOND_ON_FAILURE="error")
+        self.assertEqual((out["status"]["hits"], out["status"]["compiled"]), (2, 0))
+
+    def test_what_only_a_newer_triton_prints_stays_local_for_that_kernel_alone(self):
+        out, err = self.run_kernels("add:32", "newer:softmax", "matmul:32", cache="newer")
+        self.assertEqual([k["error"] for k in out["kernels"].values()], [None, None, None])
+        self.assertEqual((out["status"]["hits"] + out["status"]["compiled"], out["status"]["local"]), (2, {"unimplemented": 1}))
+        self.assertIn("custom op 'tt.load_of_a_newer_release' is unknown", err)
+
+
+class SharedDaemonTest(WithDaemon):
+    """What any Triton gets from the daemon and its commands."""
+
     def test_eight_processes_at_once_are_one_compile_a_kernel(self):
         before = int(self.daemon.stats()["compiles"])
         names = ["softmax:512", "add:512"]
@@ -115,21 +139,6 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual((out["status"]["hits"], out["status"]["local"]), (1, {"draining": 1}))
         self.assertIn("drain", err)
         self.assertIsNone(out["kernels"]["add:1024"]["error"])
-
-    def test_a_recording_replays_as_hits(self):
-        manifest = self.folder / "kernels.jsonl"
-        self.run_kernels("softmax:128", "matmul:32", server="", TRITOND_RECORD=str(manifest))
-        done = self.daemon.client("prebuild", manifest, "--out-dir", self.folder / "built")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        out, _ = self.run_kernels("softmax:128", "matmul:32", cache="fresh", TRITOND_ON_FAILURE="error")
-        self.assertEqual((out["status"]["hits"], out["status"]["compiled"]), (2, 0))
-
-
-    def test_what_only_a_newer_triton_prints_stays_local_for_that_kernel_alone(self):
-        out, err = self.run_kernels("add:32", "newer:softmax", "matmul:32", cache="newer")
-        self.assertEqual([k["error"] for k in out["kernels"].values()], [None, None, None])
-        self.assertEqual((out["status"]["hits"] + out["status"]["compiled"], out["status"]["local"]), (2, {"unimplemented": 1}))
-        self.assertIn("custom op 'tt.load_of_a_newer_release' is unknown", err)
 
     def test_a_bundle_answers_on_another_machine(self):
         self.run_kernels("add:64", "softmax:64")
