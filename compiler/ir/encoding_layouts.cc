@@ -6,6 +6,7 @@
 // excess bases become zero: those threads hold copies. The blocks of a cluster divide the tensor before all this.
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/layout_blocks.h"
+#include "compiler/ir/layout_memory.h"
 #include "compiler/layout/layout_algebra.h"
 
 namespace tritond::ttg {
@@ -64,12 +65,14 @@ unsigned LinearEncodingAttr::Rank() const { return getLayout().OutDims().size();
 unsigned GenericLinearEncodingAttr::Rank() const { return getLayout().OutDims().size(); }
 
 LinearLayout BlockedEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  auto dims = DimNames(Rank());
-  LinearLayout layout = EmptyLayout(dims);
-  for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getSizePerThread()[d], "register", dims[d]);
-  for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getThreadsPerWarp()[d], "lane", dims[d]);
-  for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getWarpsPerCTA()[d], "warp", dims[d]);
-  return FitToShape(layout, shape, getOrder(), getCga());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    auto dims = DimNames(Rank());
+    LinearLayout layout = EmptyLayout(dims);
+    for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getSizePerThread()[d], "register", dims[d]);
+    for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getThreadsPerWarp()[d], "lane", dims[d]);
+    for (unsigned d : getOrder()) layout *= LinearLayout::Identity1D(getWarpsPerCTA()[d], "warp", dims[d]);
+    return FitToShape(layout, shape, getOrder(), getCga());
+  });
 }
 
 llvm::SmallVector<int64_t> SliceEncodingAttr::PaddedShape(llvm::ArrayRef<int64_t> shape) {
@@ -79,38 +82,44 @@ llvm::SmallVector<int64_t> SliceEncodingAttr::PaddedShape(llvm::ArrayRef<int64_t
 }
 
 LinearLayout SliceEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  SliceEncodingAttr self = *this;
-  LinearLayout parent = getParent().ToLinearLayout(self.PaddedShape(shape));
-  auto dims = DimNames(Rank() + 1);
-  dims.erase(dims.begin() + getDim());
-  llvm::SmallVector<absl::string_view> kept(dims.begin(), dims.end());
-  auto ins = parent.InNames();
-  LinearLayout slice = parent.Sublayout(ins, kept).RemoveZeroBases("register");
-  auto names = DimNames(Rank());
-  llvm::SmallVector<absl::string_view> renamed(names.begin(), names.end());
-  return slice.RenameOuts(renamed);
+  return LayoutMemory::Recall(*this, shape, [&] {
+    SliceEncodingAttr self = *this;
+    LinearLayout parent = getParent().ToLinearLayout(self.PaddedShape(shape));
+    auto dims = DimNames(Rank() + 1);
+    dims.erase(dims.begin() + getDim());
+    llvm::SmallVector<absl::string_view> kept(dims.begin(), dims.end());
+    auto ins = parent.InNames();
+    LinearLayout slice = parent.Sublayout(ins, kept).RemoveZeroBases("register");
+    auto names = DimNames(Rank());
+    llvm::SmallVector<absl::string_view> renamed(names.begin(), names.end());
+    return slice.RenameOuts(renamed);
+  });
 }
 
 LinearLayout DotOperandEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  auto blocked = llvm::dyn_cast<BlockedEncodingAttr>(getParent());
-  if (!blocked) return MatrixOperandLayout(*this, shape);
-  // Each thread holds the whole of K for its rows (a) or columns (b); the threads along the other side hold copies.
-  auto dims = DimNames(Rank());
-  unsigned k = getOpIdx() == 0 ? Rank() - 1 : Rank() - 2;
-  LinearLayout layout = EmptyLayout(dims);
-  for (unsigned d : blocked.getOrder())
-    layout *= LinearLayout::Identity1D(d == k ? shape[k] : blocked.getSizePerThread()[d], "register", dims[d]);
-  for (unsigned d : blocked.getOrder()) layout *= Spread(blocked.getThreadsPerWarp()[d], "lane", dims[d], d == k);
-  for (unsigned d : blocked.getOrder()) layout *= Spread(blocked.getWarpsPerCTA()[d], "warp", dims[d], d == k);
-  return FitToShape(layout, shape, blocked.getOrder(), WithoutSplit(blocked.getCga(), k));
+  return LayoutMemory::Recall(*this, shape, [&] {
+    auto blocked = llvm::dyn_cast<BlockedEncodingAttr>(getParent());
+    if (!blocked) return MatrixOperandLayout(*this, shape);
+    // Each thread holds the whole of K for its rows (a) or columns (b); the threads along the other side hold copies.
+    auto dims = DimNames(Rank());
+    unsigned k = getOpIdx() == 0 ? Rank() - 1 : Rank() - 2;
+    LinearLayout layout = EmptyLayout(dims);
+    for (unsigned d : blocked.getOrder())
+      layout *= LinearLayout::Identity1D(d == k ? shape[k] : blocked.getSizePerThread()[d], "register", dims[d]);
+    for (unsigned d : blocked.getOrder()) layout *= Spread(blocked.getThreadsPerWarp()[d], "lane", dims[d], d == k);
+    for (unsigned d : blocked.getOrder()) layout *= Spread(blocked.getWarpsPerCTA()[d], "warp", dims[d], d == k);
+    return FitToShape(layout, shape, blocked.getOrder(), WithoutSplit(blocked.getCga(), k));
+  });
 }
 
 LinearLayout LinearEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  return FitToShape(getLayout(), shape, RowMajor(Rank()), SingleBlock(Rank()));
+  return LayoutMemory::Recall(*this, shape,
+                              [&] { return FitToShape(getLayout(), shape, RowMajor(Rank()), SingleBlock(Rank())); });
 }
 
 LinearLayout GenericLinearEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  return FitToShape(getLayout(), shape, RowMajor(Rank()), SingleBlock(Rank()));
+  return LayoutMemory::Recall(*this, shape,
+                              [&] { return FitToShape(getLayout(), shape, RowMajor(Rank()), SingleBlock(Rank())); });
 }
 
 }  // namespace tritond::ttg

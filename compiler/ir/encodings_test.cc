@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "compiler/ir/layout_memory.h"
 #include "compiler/ir/test_context.h"
 
 namespace tritond::ttg {
@@ -328,6 +329,30 @@ TEST_F(RandomEncodings, ShapeOperationsUndoEachOther) {
     }
     if (testing::Test::HasFailure()) return;
   }
+}
+
+TEST_F(Encodings, LayoutsAreMadeOnceForEachShape) {
+  auto blocked = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0});
+  int made = 0;
+  auto recall = [&](llvm::ArrayRef<int64_t> shape) {
+    return LayoutMemory::Recall(blocked, shape, [&] {
+      ++made;
+      return LinearLayout::Identity1D(static_cast<int32_t>(shape[0]), "register", "dim0");
+    });
+  };
+  EXPECT_EQ(recall({512, 7}), recall({512, 7}));
+  EXPECT_EQ(made, 1);
+  EXPECT_NE(recall({512, 7}), recall({256, 7}));
+  EXPECT_EQ(made, 2);
+}
+
+TEST_F(Encodings, LayoutsAreForgottenWhereTheyAreTooMany) {
+  auto blocked = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0});
+  auto* memory = blocked.getDialect().getRegisteredInterface<LayoutMemory>();
+  const LinearLayout layout = blocked.ToLinearLayout({16, 16});
+  for (int64_t size = 1; size <= 10000; ++size) LayoutMemory::Recall(blocked, {size, size}, [&] { return layout; });
+  EXPECT_LT(memory->size(), 5000u);
+  EXPECT_EQ(blocked.ToLinearLayout({16, 16}), layout);
 }
 
 }  // namespace

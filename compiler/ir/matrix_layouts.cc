@@ -10,6 +10,7 @@
 //   OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/layout_blocks.h"
+#include "compiler/ir/layout_memory.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tritond::ttg {
@@ -130,50 +131,58 @@ unsigned AmdWmmaEncodingAttr::Rank() const { return getCtaLayout().OutDims().siz
 unsigned DpasEncodingAttr::Rank() const { return getWarpsPerCTA().size(); }
 
 LinearLayout NvidiaMmaEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  unsigned m = Rank() - 2, n = Rank() - 1;
-  Tile tile(Rank());
-  tile.Registers(2, n).Lanes(4, n).Lanes(8, m).Registers(2, m);
-  // Of 128 rows a warp has 32 neighbours.
-  if (getVersionMajor() == 5 && getInstrShape()[0] == 128) tile.Registers(2, m);
-  if (getVersionMajor() >= 3) tile.Registers(getInstrShape()[1] / 8, n);
-  tile.Warps(getWarpsPerCTA(), WarpOrder(*this), -1);
-  return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    unsigned m = Rank() - 2, n = Rank() - 1;
+    Tile tile(Rank());
+    tile.Registers(2, n).Lanes(4, n).Lanes(8, m).Registers(2, m);
+    // Of 128 rows a warp has 32 neighbours.
+    if (getVersionMajor() == 5 && getInstrShape()[0] == 128) tile.Registers(2, m);
+    if (getVersionMajor() >= 3) tile.Registers(getInstrShape()[1] / 8, n);
+    tile.Warps(getWarpsPerCTA(), WarpOrder(*this), -1);
+    return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  });
 }
 
 LinearLayout AmdMfmaEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  // A lane holds runs of four rows of one column; the lanes beyond the columns hold the next runs. Doubles: single
-  // rows.
-  unsigned rows = Rank() - 2, columns = Rank() - 1;
-  int num_rows = getInstrShape()[0], num_columns = getInstrShape()[1];
-  if (getIsTransposed()) std::swap(rows, columns), std::swap(num_rows, num_columns);
-  int run = getElementBitWidth() == 64 ? 1 : 4, groups = 64 / num_columns;
-  Tile tile(Rank());
-  tile.Registers(run, rows).Lanes(num_columns, columns).Lanes(groups, rows).Registers(num_rows / run / groups, rows);
-  for (unsigned dim : RowMajor(Rank())) tile.Registers(getTilesPerWarp()[dim], dim);
-  tile.Warps(getWarpsPerCTA(), RowMajor(Rank()), -1);
-  return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    // A lane holds runs of four rows of one column; the lanes beyond the columns hold the next runs. Doubles: single
+    // rows.
+    unsigned rows = Rank() - 2, columns = Rank() - 1;
+    int num_rows = getInstrShape()[0], num_columns = getInstrShape()[1];
+    if (getIsTransposed()) std::swap(rows, columns), std::swap(num_rows, num_columns);
+    int run = getElementBitWidth() == 64 ? 1 : 4, groups = 64 / num_columns;
+    Tile tile(Rank());
+    tile.Registers(run, rows).Lanes(num_columns, columns).Lanes(groups, rows).Registers(num_rows / run / groups, rows);
+    for (unsigned dim : RowMajor(Rank())) tile.Registers(getTilesPerWarp()[dim], dim);
+    tile.Warps(getWarpsPerCTA(), RowMajor(Rank()), -1);
+    return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  });
 }
 
 LinearLayout AmdWmmaEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  unsigned rows = Rank() - 2, columns = Rank() - 1;
-  if (getIsTransposed()) std::swap(rows, columns);
-  Tile tile(Rank());
-  tile.Lanes(16, columns);
-  if (getVersion() == 1)
-    tile.Lanes(2, rows).Registers(8, rows);
-  else
-    tile.Registers(8, rows).Lanes(2, rows);
-  return FitToShape(tile.layout() * getCtaLayout(), shape, RowMajor(Rank()), getCga());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    unsigned rows = Rank() - 2, columns = Rank() - 1;
+    if (getIsTransposed()) std::swap(rows, columns);
+    Tile tile(Rank());
+    tile.Lanes(16, columns);
+    if (getVersion() == 1)
+      tile.Lanes(2, rows).Registers(8, rows);
+    else
+      tile.Registers(8, rows).Lanes(2, rows);
+    return FitToShape(tile.layout() * getCtaLayout(), shape, RowMajor(Rank()), getCga());
+  });
 }
 
 LinearLayout DpasEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  unsigned m = Rank() - 2, n = Rank() - 1;
-  int rows = getThreadsPerWarp() / getExecutionSize();
-  Tile tile(Rank());
-  tile.Lanes(getExecutionSize(), n).Lanes(rows, m).Registers(getRepeatCount() / rows, m);
-  for (unsigned dim : RowMajor(Rank())) tile.Registers(getRepCluster()[dim], dim);
-  tile.Warps(getWarpsPerCTA(), RowMajor(Rank()), -1);
-  return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    unsigned m = Rank() - 2, n = Rank() - 1;
+    int rows = getThreadsPerWarp() / getExecutionSize();
+    Tile tile(Rank());
+    tile.Lanes(getExecutionSize(), n).Lanes(rows, m).Registers(getRepeatCount() / rows, m);
+    for (unsigned dim : RowMajor(Rank())) tile.Registers(getRepCluster()[dim], dim);
+    tile.Warps(getWarpsPerCTA(), RowMajor(Rank()), -1);
+    return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
+  });
 }
 
 LinearLayout MatrixOperandLayout(DotOperandEncodingAttr operand, llvm::ArrayRef<int64_t> shape) {

@@ -3,6 +3,7 @@
 // the tensor divided by the cluster's layout, by the basis of every bit of the offset, lowest first.
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/layout_blocks.h"
+#include "compiler/ir/layout_memory.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tritond::ttg {
@@ -73,41 +74,47 @@ unsigned PaddedSharedEncodingAttr::Rank() const { return getLayout().OutDims().s
 unsigned SharedLinearEncodingAttr::Rank() const { return getLayout().OutDims().size(); }
 
 LinearLayout SwizzledSharedEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  return SwizzledRows(getOrder(), getCga(), shape, getVec(),
-                      [&](int64_t row) { return row / getPerPhase() % getMaxPhase(); });
+  return LayoutMemory::Recall(*this, shape, [&] {
+    return SwizzledRows(getOrder(), getCga(), shape, getVec(),
+                        [&](int64_t row) { return row / getPerPhase() % getMaxPhase(); });
+  });
 }
 
 LinearLayout AmdRotatingSharedEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  return SwizzledRows(getOrder(), getCga(), shape, getVec(), [&](int64_t row) {
-    return (row / getPerPhase() % getMaxPhase()) ^ (row / getMaxPhase() / getPerPhase() % getMaxPhase());
+  return LayoutMemory::Recall(*this, shape, [&] {
+    return SwizzledRows(getOrder(), getCga(), shape, getVec(), [&](int64_t row) {
+      return (row / getPerPhase() % getMaxPhase()) ^ (row / getMaxPhase() / getPerPhase() % getMaxPhase());
+    });
   });
 }
 
 LinearLayout NvmmaSharedEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
-  llvm::SmallVector<int64_t> part = BlockShape(getCga(), shape);
-  unsigned rank = shape.size();
-  InDimBases offset{"offset", {}};
-  if (rank == 1) {
-    for (int32_t step = 1; step < part[0]; step *= 2) offset.bases.push_back({step});
-    return InCluster(offset, getCga(), shape);
-  }
-  // The contiguous dimension is the last, or the first if transposed; the others are rows, the last of them fastest.
-  unsigned contiguous = getTransposed() ? 0 : rank - 1;
-  llvm::SmallVector<unsigned> row_dims;
-  for (unsigned dim = rank; dim-- > 0;)
-    if (dim != contiguous) row_dims.push_back(dim);
-  int64_t rows = Product(part) / part[contiguous];
-  for (auto [row, column] : NvmmaPlane(*this, rows, part[contiguous])) {
-    std::vector<int32_t> basis(rank, 0);
-    basis[contiguous] = column % part[contiguous];
-    int64_t rest = row;
-    for (unsigned dim : row_dims) {
-      basis[dim] = rest % part[dim];
-      rest /= part[dim];
+  return LayoutMemory::Recall(*this, shape, [&] {
+    llvm::SmallVector<int64_t> part = BlockShape(getCga(), shape);
+    unsigned rank = shape.size();
+    InDimBases offset{"offset", {}};
+    if (rank == 1) {
+      for (int32_t step = 1; step < part[0]; step *= 2) offset.bases.push_back({step});
+      return InCluster(offset, getCga(), shape);
     }
-    offset.bases.push_back(basis);
-  }
-  return InCluster(offset, getCga(), shape);
+    // The contiguous dimension is the last, or the first if transposed; the others are rows, the last of them fastest.
+    unsigned contiguous = getTransposed() ? 0 : rank - 1;
+    llvm::SmallVector<unsigned> row_dims;
+    for (unsigned dim = rank; dim-- > 0;)
+      if (dim != contiguous) row_dims.push_back(dim);
+    int64_t rows = Product(part) / part[contiguous];
+    for (auto [row, column] : NvmmaPlane(*this, rows, part[contiguous])) {
+      std::vector<int32_t> basis(rank, 0);
+      basis[contiguous] = column % part[contiguous];
+      int64_t rest = row;
+      for (unsigned dim : row_dims) {
+        basis[dim] = rest % part[dim];
+        rest /= part[dim];
+      }
+      offset.bases.push_back(basis);
+    }
+    return InCluster(offset, getCga(), shape);
+  });
 }
 
 LinearLayout PaddedSharedEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t>) const { return getLayout(); }

@@ -5,6 +5,7 @@
 #include "absl/hash/hash.h"
 #include "compiler/ir/encoding_fields.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/layout_memory.h"
 #include "compiler/ir/ttg_dialect.cc.inc"
 #include "compiler/ir/ttg_interfaces.cc.inc"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,7 +56,7 @@ void TTGDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/ir/ttg_ops.cc.inc"
       >();
-  addInterfaces<EncodingAliases>();
+  addInterfaces<EncodingAliases, LayoutMemory>();
 }
 
 mlir::Type MemDescType::parse(mlir::AsmParser& parser) {
