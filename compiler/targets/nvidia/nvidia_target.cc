@@ -79,15 +79,18 @@ class NvidiaTarget final : public Target {
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {
-    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = Machine(options);
+    absl::StatusOr<llvm::TargetMachine*> machine = Machine(options);
     if (!machine.ok()) return machine.status();
     return OptimizeModule(module, **machine, *toolchain_, options);
   }
 
   absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
-    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = Machine(options);
+    absl::StatusOr<llvm::TargetMachine*> machine = Machine(options);
     if (!machine.ok()) return machine.status();
-    return EmitPtx(module, **machine, arch_, PtxVersion(options), options);
+    absl::StatusOr<std::string> text = EmitPtx(module, **machine, arch_, PtxVersion(options), options);
+    // What a fatal error leaves of it is not known.
+    if (!text.ok()) machine_.reset();
+    return text;
   }
 
   std::string KernelName(const std::string& text) const override { return EntryOf(text); }
@@ -153,13 +156,21 @@ class NvidiaTarget final : public Target {
     return std::max(newest, arch_.min_ptx_version);
   }
 
-  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> Machine(const KernelOptions& options) {
+  // For these options; the last one is kept, for most kernels have the same.
+  absl::StatusOr<llvm::TargetMachine*> Machine(const KernelOptions& options) {
     const int version = PtxVersion(options);
     if (version < arch_.min_ptx_version) {
       return absl::InvalidArgumentError(
           absl::StrCat("ptx_version ", version, " has no ", arch_.name, "; it needs at least ", arch_.min_ptx_version));
     }
-    return MakeTargetMachine(arch_, version, options);
+    if (!machine_ || machine_version_ != version || machine_fuses_ != options.enable_fp_fusion) {
+      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeTargetMachine(arch_, version, options);
+      if (!made.ok()) return made.status();
+      machine_ = *std::move(made);
+      machine_version_ = version;
+      machine_fuses_ = options.enable_fp_fusion;
+    }
+    return machine_.get();
   }
 
   const Architecture& arch_;
@@ -167,6 +178,9 @@ class NvidiaTarget final : public Target {
   NvidiaOps ops_;
   std::shared_ptr<Toolchain> toolchain_;
   const int assembler_cpu_seconds_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  int machine_version_ = 0;  // of PTX
+  bool machine_fuses_ = false;
 };
 
 }  // namespace
