@@ -13,6 +13,7 @@ import warnings
 warnings.simplefilter("ignore")  # Triton's own, about its next release
 
 import kernels  # noqa: E402
+import library_hash  # noqa: E402
 import triton  # noqa: E402
 from fake_daemon import EXHAUSTED, INVALID, METADATA, UNIMPLEMENTED, FakeDaemon, Refusal  # noqa: E402
 
@@ -207,7 +208,7 @@ class HookTest(unittest.TestCase):
 
     def run_program(self, **variables):
         """kernels.py in a process of its own, switched on by variables alone."""
-        environment = {**os.environ, **variables, "PYTHONWARNINGS": "ignore"}
+        environment = {**os.environ, **variables, **library_hash.hand_on(), "PYTHONWARNINGS": "ignore"}
         program = pathlib.Path(kernels.__file__)
         done = subprocess.run([sys.executable, str(program), "add"], env=environment, capture_output=True, text=True, cwd="/",
                               check=False, timeout=120)

@@ -15,6 +15,7 @@ import time
 import types
 import warnings
 
+import library_hash
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
@@ -184,6 +185,7 @@ class Program:
 
 
 def main(settings):
+    library_hash.take()
     renamed = settings.pop("renamed", False)
     if renamed:
         spelled.__name__ = spelled.__qualname__ = "add"
