@@ -156,13 +156,16 @@ Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
   return arith::SelectOp::create(b, loc, flag, rounded, value);
 }
 
-Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access, Value mask,
-                RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict) {
+// `name`: makes of the mask one that names the block; null: it stays.
+Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access,
+                RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict,
+                llvm::function_ref<Value(Value)> name = nullptr) {
   Location loc = op->getLoc();
   Value pointers = BlockPointers(b, loc, access.block);
   auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
   Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
-  auto load = tt::LoadOp::create(b, loc, pointers, mask, other, cache, evict);
+  Value mask = access.Mask(b, loc);
+  auto load = tt::LoadOp::create(b, loc, pointers, name ? name(mask) : mask, other, cache, evict);
   load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
 }
@@ -220,11 +223,11 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
     RankedTensorType block = BlockOf(op.getDesc().getType());
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
     DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
-    Value mask = access.Mask(rewriter, op.getLoc());
-    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
-      mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices);
-    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, mask,
-                                     llvm::cast<RankedTensorType>(op.getType()), op.getCache(), op.getEvict()));
+    auto name = [&](Value mask) { return NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices); };
+    const bool has_name = names_blocks_ && MayBeCopied(op, adaptor.getDesc());
+    rewriter.replaceOp(
+        op, LoadBlock(rewriter, op, adaptor.getDesc(), access, llvm::cast<RankedTensorType>(op.getType()),
+                      op.getCache(), op.getEvict(), has_name ? llvm::function_ref<Value(Value)>(name) : nullptr));
     return mlir::success();
   }
 
@@ -239,8 +242,8 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
     auto type = llvm::cast<RankedTensorType>(op.getType());
     DescriptorAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
                                          OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
-    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, access.Mask(rewriter, op.getLoc()), type,
-                                     tt::CacheModifier::kNone, tt::EvictionPolicy::kNormal));
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
+                                     tt::EvictionPolicy::kNormal));
     return mlir::success();
   }
 };

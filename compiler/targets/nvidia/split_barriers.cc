@@ -242,9 +242,9 @@ void LoopBarrier::Apply(TensorMapMaker& maps) {
   order(dot_waits_);
   order(copies_);
   order(first_copies_);
-  // Without it each iteration would have one.
+  if (!bulk_) return Split();
   if (ReadsBefore()) ttg::BarrierOp::create(b, loop_.getLoc(), "local");
-  bulk_ ? bulk_->Apply(maps) : Split();
+  bulk_->Apply(maps);
 }
 
 void LoopBarrier::Split() {
@@ -257,6 +257,8 @@ void LoopBarrier::Split() {
   Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
   ttng::InitBarrierOp::create(b, loc, barrier, ttg::NumWarps(loop_));
   Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
+  // Without it each iteration would have one.
+  if (ReadsBefore()) ttg::BarrierOp::create(b, loc, "local");
   Value first = ttg::AsyncWaitOp::create(b, loc, token, static_cast<int>(wait_.getNum()));
   ttng::ArriveBarrierByWarpsOp::create(b, loc, barrier);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);

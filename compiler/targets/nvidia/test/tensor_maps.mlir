@@ -18,10 +18,10 @@
 //       CHECK:   "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
 
 // A block of 128 columns is two boxes of 64, as wide as the swizzle. Coordinates go from the innermost on.
-//       CHECK:   "@$5 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];"
+//       CHECK:   elect.sync lane|p, 0xffffffff;\0Aand.pred p, p, $5;\0A@p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];
 //  CHECK-SAME: %arg2, %arg1
 //       CHECK:   %[[NEXT:.*]] = llvm.add %arg2, %{{.*}} : i32
-//       CHECK:   "@$5 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];"
+//       CHECK:   elect.sync lane|p, 0xffffffff;\0Aand.pred p, p, $5;\0A@p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];
 //  CHECK-SAME: %[[NEXT]], %arg1
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @map(%p: !tt.ptr<f16>, %row: i32, %column: i32, %stride: i64, %pred: i1) {
@@ -40,6 +40,38 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 // -----
 
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+
+// Maps that are made in shared memory, each by a warp of its own. All take them after one barrier.
+// CHECK-LABEL: llvm.func @two_maps
+//       CHECK:   "@$3 st.shared.b32 [$4], 0;\0Abar.warp.sync 0xffffffff;
+//  CHECK-SAME: @$1 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$2], $5;
+//  CHECK-SAME: bar.warp.sync 0xffffffff;\0A@$3 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$2], 128;"
+//       CHECK:   tensormap.cp_fenceproxy
+//       CHECK:   "llvm.nvvm.barrier.cta.sync.aligned.all"
+//       CHECK:   "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
+//  CHECK-NEXT:   "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
+//       CHECK:   llvm.return
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @two_maps(%p: !tt.ptr<f16>, %rows: i32, %columns: i32, %stride: i64) {
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %m = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    %n = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    %s = ttg.local_alloc {alignment = 128 : i32} : () -> !ttg.memdesc<128xi8, #flat, #smem, mutable>
+    %t = ttg.local_alloc {alignment = 128 : i32} : () -> !ttg.memdesc<128xi8, #flat, #smem, mutable>
+    ttng.tensormap_create %m, %p, [%c64, %c64], [%columns, %rows], [%stride], [%c1, %c1] slot %s {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32, !ttg.memdesc<128xi8, #flat, #smem, mutable>) -> ()
+    ttng.tensormap_create %n, %p, [%c64, %c64], [%rows, %columns], [%stride], [%c1, %c1] slot %t {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 1 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32, !ttg.memdesc<128xi8, #flat, #smem, mutable>) -> ()
+    ttng.tensormap_fenceproxy_acquire %m : !tt.ptr<i8>
+    ttng.tensormap_fenceproxy_acquire %n : !tt.ptr<i8>
+    tt.return
+  }
+}
+
+// -----
+
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 #tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
@@ -49,7 +81,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 // CHECK-LABEL: llvm.func @store
 //       CHECK:   "llvm.nvvm.fence.proxy.async.shared_cta"
 //       CHECK:   "llvm.nvvm.barrier.cta.sync.aligned.all"
-//       CHECK:   "@$4 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$1, $2}], [$3];"
+//       CHECK:   elect.sync lane|p, 0xffffffff;\0Aand.pred p, p, $4;\0A@p cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$1, $2}], [$3];
 //       CHECK:   "llvm.nvvm.cp.async.bulk.commit.group"
 //       CHECK:   "llvm.nvvm.barrier.cta.sync.aligned.all"
 //       CHECK:   "llvm.nvvm.cp.async.bulk.wait.group.read"
