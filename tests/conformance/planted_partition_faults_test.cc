@@ -67,7 +67,7 @@ constexpr Fault kFaults[] = {
     {"MoreBytesThanTheTile", "tiles", "16384;", "32768;"},
     {"NoFenceBeforeTheStore", "tiles", "call void @llvm.nvvm.fence.proxy.async.shared_cta", kDrop},
     {"NoWaitForTheStore", "tiles", "call void @llvm.nvvm.cp.async.bulk.wait.group", kDrop},
-    {"StoreBeforeAllHaveWritten", "tiles", kOfFunction, kDrop, 3},
+    {"StoreBeforeAllHaveWritten", "tiles", kOfFunction, kDrop, 2},
     {"BoxOfMoreRows", "tiles", "box_dim.global.b1024.b32 [$0], 1, $4;", "box_dim.global.b1024.b32 [$0], 1, $5;"},
     {"TileWithoutSwizzle", "tiles", "swizzle_mode.global.b1024.b32 [$0], 3;", "swizzle_mode.global.b1024.b32 [$0], 0;",
      0},

@@ -43,6 +43,14 @@ std::vector<OpRow> DescriptorRows() {
        With(kDescriptors, "%z = tt.descriptor_load %a[%two, %zero] : !tt.tensordesc<16x8xi32> -> tensor<16x8xi32>",
             kFlatten),
        "i32", [](In in, int i) { return i < 112 ? X(in, i + 16) : 0; }},
+      {"tt.block_mask",
+       R"(%none = arith.constant dense<0> : $I
+    %s = arith.constant 128 : i64
+    %s1 = arith.constant 1 : i64
+    %k = arith.cmpi sgt, %x, %none : $I
+    %m = tt.block_mask %k, %in[%zero], [%s], [%s1] {block = array<i64: 128>} : tensor<128xi1>, <i32>
+    %y = arith.select %m, %x, %none : tensor<128xi1>, $I)",
+       "i32", [](In in, int i) { return std::max(0.0, X(in, i)); }},
       {"tt.descriptor_store",
        With(kDescriptors, "tt.descriptor_store %b[%one, %zero], %x2 : !tt.tensordesc<16x8xi32>, tensor<16x8xi32>",
             kReadBack),
