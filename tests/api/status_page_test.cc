@@ -182,7 +182,8 @@ TEST_F(StatusPageTest, AnAddressNamesALineWhosePlacesAreMarkedInAllStages) {
   request.set_debug_info(true);
   request.add_outputs(v1::STAGE_TTGIR);
   const v1::CompileResponse response = Compiled(request);
-  const std::string page = browser_.Dump(Url("#job/" + response.job() + "/ttir/1"));
+  const std::string page =
+      browser_.DumpWith("1 line of ttir, 1 line of ttgir", Url("#job/" + response.job() + "/ttir/1"));
   // The fake compiler's ttgir repeats the text that it was given.
   EXPECT_THAT(page, testing::ContainsRegex("placed linked\">  %0 = tt.load(.|\n)*placed linked\">  %0 = tt.load"));
   EXPECT_THAT(page, HasSubstr("k.py:7: 1 line of ttir, 1 line of ttgir"));

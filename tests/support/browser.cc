@@ -34,4 +34,10 @@ std::string Browser::Dump(const std::string& url) const {
   return document;
 }
 
+std::string Browser::DumpWith(const std::string& text, const std::string& url) const {
+  std::string page;
+  for (int i = 0; i < 5 && page.find(text) == std::string::npos; ++i) page = Dump(url);
+  return page;
+}
+
 }  // namespace tritond::tests

@@ -15,6 +15,9 @@ class Browser final {
   // The document as its scripts have made it after some seconds of its own time, which passes faster than ours; "" when
   // the browser failed. The page's console goes to the log.
   std::string Dump(const std::string& url) const;
+  // The same, again until `text` is there, at most five times: on a busy machine the browser's time may end before the
+  // server's answers have come.
+  std::string DumpWith(const std::string& text, const std::string& url) const;
 
  private:
   const std::string folder_;
