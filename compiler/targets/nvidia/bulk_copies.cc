@@ -32,6 +32,7 @@
 
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/barriers.h"
+#include "compiler/analysis/pointer_roots.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/pipelining/multibuffers.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
@@ -66,11 +67,25 @@ bool Parse(Value mask, BlockCopy& copy) {
   return splat || mlir::matchPattern(mask, mlir::m_One());
 }
 
+// Whether the kernel may write to the tensor that the block is of. A bulk copy may come before a thread's own stores.
+bool MayBeWritten(tt::BlockMaskOp block) {
+  const std::optional<PointerRoots> read = RootsOfPointer(block.getBase());
+  auto result = block->getParentOfType<tt::FuncOp>().walk([&](Operation* op) {
+    if (!llvm::isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::CallOp>(op)) return mlir::WalkResult::advance();
+    if (!read || llvm::isa<tt::CallOp>(op)) return mlir::WalkResult::interrupt();
+    const std::optional<PointerRoots> written = RootsOfPointer(op->getOperand(0));
+    const bool is_apart = written && llvm::none_of(*written, [&](Value root) { return read->contains(root); });
+    return is_apart ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
 std::optional<BlockCopy> BlockCopyOf(Operation* op) {
   BlockCopy copy{llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(op), {}, {}};
   if (!copy.copy.getMask() || !Parse(copy.copy.getMask(), copy) || !copy.block) return std::nullopt;
   auto index = copy.copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
   if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
+  if (MayBeWritten(copy.block)) return std::nullopt;
   if (!CanMakeTensorMap(copy.block, copy.copy.getResult().getType())) return std::nullopt;
   return copy;
 }
