@@ -192,7 +192,7 @@ class Expander final {
     if (auto made = new_values_.find({value, age}); made != new_values_.end()) return made->second;
     if (IsCounter(value)) return new_values_[{value, age}] = Advanced(Counter(), max_stage_ - age);
     Operation* op = value.getDefiningOp();
-    assert(IsRepeatable(value) && "the schedule is not legal");
+    if (!IsRepeatable(value)) llvm::report_fatal_error("the schedule is not legal");
     mlir::IRMapping mapping;
     for (Value operand : op->getOperands()) mapping.map(operand, AtAge(operand, age));
     return new_values_[{value, age}] = b_.clone(*op, mapping)->getResult(0);
