@@ -59,6 +59,10 @@ def ScaleMaximaPass : Pass<"tt-scale-maxima", "::mlir::ModuleOp"> {
   let summary = "scales the maxima of rows rather than all elements that they are the maxima of";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
+def ComplementFunctionsPass : Pass<"tt-complement-functions", "::mlir::ModuleOp"> {
+  let summary = "computes sums of one and erf or tanh as such";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
 def FoldFullMasksPass : Pass<"tt-fold-full-masks", "::mlir::ModuleOp"> {
   let summary = "decides masks of loops of known length, and splits these where the masks begin to cut";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

@@ -211,6 +211,42 @@ std::vector<Case> Fused() {
   return cases;
 }
 
+// Sums of one and a function that goes to 1 and -1: to three units of one, near zero and far from it.
+std::vector<Case> Complements() {
+  struct Sum {
+    const char* name;
+    const char* text;
+    double (*fn)(double);
+  };
+  const Sum sums[] = {
+      {"one_plus_erf", "    %f = math.erf %x0 : $T0\n    %y = arith.addf %f, %one : $T0",
+       [](double x) { return std::erfc(-x); }},
+      {"one_minus_erf", "    %f = math.erf %x0 : $T0\n    %y = arith.subf %one, %f : $T0",
+       [](double x) { return std::erfc(x); }},
+      {"one_plus_tanh", "    %f = math.tanh %x0 : $T0\n    %y = arith.addf %one, %f : $T0",
+       [](double x) { return 2 / (1 + std::exp(-2 * x)); }},
+      {"one_minus_tanh", "    %f = math.tanh %x0 : $T0\n    %y = arith.subf %one, %f : $T0",
+       [](double x) { return 2 / (1 + std::exp(2 * x)); }},
+  };
+  std::vector<Case> cases;
+  for (const Sum& sum : sums)
+    cases.push_back({sum.name,
+                     absl::StrCat("    %one = arith.constant dense<1.0> : $T0\n", sum.text),
+                     {"f32"},
+                     "f32",
+                     [fn = sum.fn](const auto& in, size_t i, Array& out) { out.SetFloat(i, fn(in[0].Float(i))); },
+                     3.6e-7,
+                     true,
+                     [](std::vector<Array>& in) {
+                       for (size_t i = 0; i < in[0].size(); ++i)
+                         in[0].SetFloat(i, std::fmod(in[0].Float(i), i % 4 == 0 ? 0.25 : 6));
+                       const double ends[] = {0, -0.0, HUGE_VAL, -HUGE_VAL, 1e20, -1e20, 1e-40, -1e-40, NAN};
+                       for (size_t i = 0; i < std::size(ends); ++i) in[0].SetFloat(i, ends[i]);
+                     }});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Complements, Math, testing::ValuesIn(Complements()), NameElementwiseCase);
 INSTANTIATE_TEST_SUITE_P(Bits, Math, testing::ValuesIn(Bits()), NameElementwiseCase);
 INSTANTIATE_TEST_SUITE_P(Extended, Math, testing::ValuesIn(Extended()), NameElementwiseCase);
 INSTANTIATE_TEST_SUITE_P(Functions, Math, testing::ValuesIn(Functions()), NameElementwiseCase);

@@ -2,8 +2,8 @@
 // Scalar mathematics. Three kinds: LLVM's intrinsics, which its AMDGPU back end expands to a few instructions of known
 // precision (1 to 2 ulp). Single instructions (1 ulp, subnormal operands count as zero); and calls of ocml for
 // everything else, which optimize.cc links.
+#include "compiler/ir/device_functions.h"
 #include "compiler/targets/amd/amd_ops.h"
-#include "compiler/targets/device_functions.h"
 #include "compiler/targets/llvm_emitters.h"
 #include "llvm/ADT/StringSwitch.h"
 

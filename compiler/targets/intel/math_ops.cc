@@ -6,7 +6,7 @@
 // Divisions and square roots of f32 may be 2.5 and 3 ulp off. Those that have to be rounded correctly are computed in
 // f64 and rounded a second time. The second rounding changes nothing: f64 has more than twice the bits of f32, and two
 // more.
-#include "compiler/targets/device_functions.h"
+#include "compiler/ir/device_functions.h"
 #include "compiler/targets/intel/builtins.h"
 #include "compiler/targets/intel/intel_ops.h"
 #include "compiler/targets/llvm_emitters.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names that vendors' device libraries give to the functions of C's <math.h>. Kernels call the library of the GPU
 // that they were written for; a target that knows what a name computes can call its own.
-#ifndef COMPILER_TARGETS_DEVICE_FUNCTIONS_H_
-#define COMPILER_TARGETS_DEVICE_FUNCTIONS_H_
+#ifndef COMPILER_IR_DEVICE_FUNCTIONS_H_
+#define COMPILER_IR_DEVICE_FUNCTIONS_H_
 
 #include <optional>
 #include <string>
@@ -25,4 +25,4 @@ std::string OcmlName(const DeviceFunction& function);
 
 }  // namespace tritond::compiler
 
-#endif  // COMPILER_TARGETS_DEVICE_FUNCTIONS_H_
+#endif  // COMPILER_IR_DEVICE_FUNCTIONS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/targets/device_functions.h"
+#include "compiler/ir/device_functions.h"
 
 #include "gtest/gtest.h"
 
