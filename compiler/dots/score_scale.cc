@@ -23,11 +23,6 @@ Value ScaleIn(Value value) {
   return ConstantOf(value) ? value : Value();
 }
 
-bool IsMaximum(tt::ReduceOp reduce) {
-  return reduce.getSrcs().size() == 1 &&
-         llvm::isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>(reduce.SingleCombiner());
-}
-
 }  // namespace
 
 std::optional<ScaledScores> ScaledScores::Of(Value value) {
@@ -52,6 +47,11 @@ Value ScaledScores::Scalar(mlir::OpBuilder& b) const {
   if (!type) return scale;
   auto number = b.getFloatAttr(type.getElementType(), *ConstantOf(scale));
   return arith::ConstantOp::create(b, scale.getLoc(), number);
+}
+
+bool IsMaximum(tt::ReduceOp reduce) {
+  return reduce.getSrcs().size() == 1 &&
+         llvm::isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>(reduce.SingleCombiner());
 }
 
 std::optional<llvm::SmallVector<tt::ReduceOp>> MaximaOf(Value value) {

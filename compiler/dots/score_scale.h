@@ -27,6 +27,9 @@ struct ScaledScores {
   mlir::Value Scalar(mlir::OpBuilder& b) const;
 };
 
+// Whether it gives the greatest float along its axis.
+bool IsMaximum(tt::ReduceOp reduce);
+
 // The maxima along an axis of `value`, where everything else that needs it adds to it or subtracts. Such sums become
 // multiply-adds if `value` is a product. Nullopt where something else needs it.
 std::optional<llvm::SmallVector<tt::ReduceOp>> MaximaOf(mlir::Value value);

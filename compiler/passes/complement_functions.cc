@@ -55,12 +55,9 @@ std::optional<Function> FunctionOf(Operation* op) {
 
 // The number that all elements of `value` are.
 std::optional<llvm::APFloat> NumberOf(Value value) {
-  mlir::FloatAttr number;
-  mlir::SplatElementsAttr elements;
-  if (mlir::matchPattern(value, mlir::m_Constant(&number))) return number.getValue();
-  if (mlir::matchPattern(value, mlir::m_Constant(&elements))) return elements.getSplatValue<llvm::APFloat>();
-  auto splat = value.getDefiningOp<tt::SplatOp>();
-  return splat ? NumberOf(splat.getSrc()) : std::nullopt;
+  if (auto splat = value.getDefiningOp<tt::SplatOp>()) value = splat.getSrc();
+  llvm::APFloat number(0.0F);
+  return mlir::matchPattern(value, mlir::m_ConstantFloat(&number)) ? std::optional(number) : std::nullopt;
 }
 
 // A sum of one and the function, or a difference; all of it times a number.

@@ -35,6 +35,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createNarrowCountsPass());
   // Once scales that do not change are computed in front of the loops.
   pm.addPass(createScaleMaximaPass());
+  // Once scales of maxima are where they stay.
+  pm.addPass(createFlushExponentialsPass());
   // Once constants stand where they are used, and products by them.
   pm.addPass(createComplementFunctionsPass());
   // Helper functions that were inlined everywhere.

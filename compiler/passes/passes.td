@@ -63,6 +63,10 @@ def ComplementFunctionsPass : Pass<"tt-complement-functions", "::mlir::ModuleOp"
   let summary = "computes sums of one and erf or tanh as such";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
+def FlushExponentialsPass : Pass<"tt-flush-exponentials", "::mlir::ModuleOp"> {
+  let summary = "makes exponentials powers of two where nobody sees that subnormal results become zero";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
 def FoldFullMasksPass : Pass<"tt-fold-full-masks", "::mlir::ModuleOp"> {
   let summary = "decides masks of loops of known length, and splits these where the masks begin to cut";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
