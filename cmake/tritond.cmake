@@ -179,8 +179,7 @@ function(tritond_add_llvm)
 endfunction()
 
 # Precompiled headers make most of what a source includes free: cmake/mlir_pch.h for MLIR sources, cmake/test_pch.h for
-# other tests, cmake/plain_pch.h for the rest. MLIR sources of a release leave the assertions of LLVM's headers out, as
-# the packaged LLVM does.
+# other tests, cmake/plain_pch.h for the rest.
 function(tritond_precompile target header mlir)
   if(mlir)
     set(header mlir)
@@ -192,7 +191,6 @@ function(tritond_precompile target header mlir)
     target_link_libraries(${owner} PUBLIC tritond_flags)
     target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header}_pch.h)
     if(mlir)
-      target_compile_definitions(${owner} PRIVATE $<$<CONFIG:Release>:NDEBUG>)
       target_include_directories(${owner} SYSTEM PUBLIC ${TRITOND_LLVM_PREFIX}/include)
       add_dependencies(${owner} tritond_ir_inc)
     elseif(header STREQUAL "test")
@@ -204,7 +202,6 @@ function(tritond_precompile target header mlir)
     return()
   endif()
   if(mlir)
-    target_compile_definitions(${target} PRIVATE $<$<CONFIG:Release>:NDEBUG>)
     target_include_directories(${target} SYSTEM PUBLIC ${TRITOND_LLVM_PREFIX}/include)
   endif()
   if(kind STREQUAL "EXECUTABLE")
