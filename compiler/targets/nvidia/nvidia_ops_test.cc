@@ -181,6 +181,19 @@ TEST_F(NvidiaOpsTest, VolatileAccessesHaveNoPolicy) {
   EXPECT_THAT(Compile(k), Not(HasSubstr("policy")));
 }
 
+// ptxas gets these wrong.
+TEST_F(NvidiaOpsTest, AsynchronousCopiesHaveNoPolicy) {
+  TestKernel k("ppb");
+  auto access = AccessOf(k, 0, 'i', 4);
+  access.evict = tt::EvictionPolicy::kEvictFirst;
+  mlir::Value shared = LLVM::AddrSpaceCastOp::create(k.builder(), k.loc(),
+                                                     LLVM::LLVMPointerType::get(k.builder().getContext(), 3), k.arg(1));
+  ASSERT_TRUE(ops_.AsyncCopy(k.builder(), k.loc(), access, {shared, k.arg(2), true}));
+  const std::string ptx = Compile(k);
+  EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global ["));
+  EXPECT_THAT(ptx, Not(HasSubstr("policy")));
+}
+
 // The statement itself moves them there; no register is shared with anything else.
 TEST_F(NvidiaOpsTest, MaskedLoadsMoveConstants) {
   TestKernel k("ppb");
