@@ -38,8 +38,9 @@
 // next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. So it is where the dot
 // holds its other operand in registers that a thread lacks. It is also given up first where the buffers do not all fit
 // into shared memory, beside what the loop itself needs there and what is made before it. Then the loop gets fewer
-// stages. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
-// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
+// stages. So it does where the buffers leave each scheduler one warp, and fewer of them leave it two. Of a persistent
+// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
+// that could overtake the write of what they read stay where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -86,6 +87,8 @@ constexpr int64_t kOtherRegisters = 56;
 constexpr int64_t kAddressRegisters = 32;
 // What a thread has beside accumulators and operands in such a loop as attention's; the most it can have.
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
+// Iterations that copies are ahead of dots which run on, where that is far enough.
+constexpr int kLeastRunningOn = 3;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
 // Where a loop without dots computes so many times as long as memory takes, only its warps' number counts.
@@ -172,12 +175,26 @@ class LatencyAssigner final {
       if (blocks * ttg::NumWarps(loop_) <= limits_.issued_warps && (fits || latency == 1) &&
           AssignInPlace(latency, max_level, others, /*more_than=*/blocks))
         return true;
-      if (!fits) continue;
+      if (!fits || IsAlone(blocks, num_stages, max_level)) continue;
       const bool costs_blocks = ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks;
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
       SetLatency(latency, max_level, reads_on ? CopyTarget::kReadOn : CopyTarget::kApart);
       return true;
     }
+    return false;
+  }
+
+  // Whether each scheduler has one warp, and would have another one with fewer stages. Where threads compute with what
+  // dots make, or make what these take, the tensor cores stand still meanwhile, but for the other block's dots. Others
+  // run one after the other, and it pays only with copies that are far enough ahead all the same.
+  bool IsAlone(int64_t blocks, int num_stages, int max_level) {
+    if (blocks * ttg::NumWarps(loop_) > limits_.issued_warps) return false;
+    const bool runs_on = llvm::all_of(levels_, [&](const auto& entry) { return IsReadOn(entry.first, loop_); });
+    const int least = runs_on ? kLeastRunningOn : 1;
+    // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
+    const int64_t others = BytesOfOthers(/*of_outliving_dots=*/1);
+    for (int latency = (num_stages - 2) / (max_level + 1); latency >= least; --latency)
+      if (ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kApart)) > blocks) return true;
     return false;
   }
 
@@ -417,9 +434,9 @@ class LatencyAssigner final {
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
-  // by side. Buffers of dots' operands, which later passes make, live together, two for a dot that outlives its
+  // by side. Buffers of dots' operands, which later passes make, live together, so many for a dot that outlives its
   // iteration. Those that are made before the loop live as long as it, where the unit reads them there.
-  int64_t BytesOfOthers() {
+  int64_t BytesOfOthers(int of_outliving_dots = 2) {
     int64_t buffers = BytesOfInvariants();
     std::array<int64_t, 2> scratch{};  // the largest areas
     loop_.getBody()->walk([&](Operation* op) {
@@ -427,7 +444,7 @@ class LatencyAssigner final {
         if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
         if (ScratchBytes(convert) == 0) return;  // stays in registers
-        buffers += (FeedsOutlivingDot(convert, loop_) ? 2 : 1) * BytesOf(convert.getType());
+        buffers += (FeedsOutlivingDot(convert, loop_) ? of_outliving_dots : 1) * BytesOf(convert.getType());
       } else {
         scratch = {std::max(scratch[0], ScratchBytes(op)),
                    std::max(scratch[1], std::min(scratch[0], ScratchBytes(op)))};

@@ -11,8 +11,8 @@
 //                                                       use %s
 //
 // 1. Dots that are ready come before those that wait for threads; where none outlives its iteration, dots move up to
-//    before its copies (hoist_dots.cc). Where all do, copies that wait for one move down after what threads compute
-//    (delay_copies.cc).
+//    before its copies (hoist_dots.cc). Where all do, copies that wait for one move down after what threads compute,
+//    or after the dot (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
 //    - uses its accumulators, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two slots of one multibuffer are apart if their distance, iterations counted,
@@ -280,7 +280,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
       function.walk([&](WarpGroupDotOp dot) { blocks.insert(dot->getBlock()); });
       for (Block* block : blocks) AdvanceReadyDots(*block, aliases, limits);
       for (Block* block : blocks) HoistDots(*block, aliases);
-      for (Block* block : blocks) DelayCopies(*block, aliases);
+      for (Block* block : blocks) DelayCopies(*block, aliases, limits, products);
       for (Block* block : blocks) DotsOfBlock(*block, aliases, registers).Run();
     }
   }

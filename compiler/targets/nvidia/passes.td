@@ -22,7 +22,9 @@ def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::M
   let options = [
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
     Option<"registers", "registers", "int64_t", "65536",
-           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
+           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"products", "products", "int64_t", "2048",
+           "multiply-adds of 16-bit numbers that a multiprocessor makes in a cycle by wgmma; 0: not known">];
 }
 
 def PlaceAccumulatorsPass : Pass<"nvidia-place-accumulators", "::mlir::ModuleOp"> {

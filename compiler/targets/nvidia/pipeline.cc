@@ -95,6 +95,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;
   overlap.registers = info.registers;
+  overlap.products = arch.group_products;
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
   // Once it is known where dots end. Those of tensor memory wait at mbarriers.
   pm.addPass(createPlaceAccumulatorsPass());
