@@ -128,15 +128,27 @@ class Reduction {
     return masks;
   }
 
-  // The index of the result element at `constant` (of its registers) in this thread, row-major without the axis.
+  // The index of the result element at `constant` (of its registers) in this thread, without the axis: row-major, but
+  // for the fastest dimension.
   Value ResultIndex(const Coordinates& constant) {
     Emitter& e = f_.e;
     Value index = e.Int(0);
-    for (auto [dim, name] : llvm::enumerate(others_)) {
-      Value coordinate = f_.Coordinate(layout_, name, thread_parts_[dim], constant[dim]);
-      index = e.Add(e.Mul(index, e.Int(layout_.OutSize(name))), coordinate);
-    }
+    auto add = [&](size_t dim) {
+      Value coordinate = f_.Coordinate(layout_, others_[dim], thread_parts_[dim], constant[dim]);
+      index = e.Add(e.Mul(index, e.Int(layout_.OutSize(others_[dim]))), coordinate);
+    };
+    for (size_t dim = 0; dim < others_.size(); ++dim)
+      if (dim != fastest_) add(dim);
+    if (!others_.empty()) add(fastest_);
     return index;
+  }
+
+  // Makes the dimension fastest of which a thread holds the most neighbours.
+  void ChooseFastest() {
+    for (auto [dim, name] : llvm::enumerate(others_)) {
+      const int run = layout_.NumConsecutive("register", name);
+      if (run >= run_) run_ = run, fastest_ = dim;
+    }
   }
 
   using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
@@ -146,7 +158,7 @@ class Reduction {
     if (mask == 0) return mlir::success();
     scratch_ = ScratchOf(op_);
     warps_ = 1 << llvm::popcount(static_cast<uint32_t>(mask));
-    if (!others_.empty()) run_ = layout_.NumConsecutive("register", others_.back());
+    ChooseFastest();
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
     const auto runs = ResultsInRuns(run_);
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
@@ -310,10 +322,10 @@ class Reduction {
   Runs ResultsInRuns(int run) {
     Runs runs;
     for (auto [first, at] : llvm::enumerate(results_at_)) {
-      if (run > 1 && at.back() % run != 0) continue;
+      if (run > 1 && at[fastest_] % run != 0) continue;
       runs.push_back({first});
       for (Coordinates next = at; static_cast<int>(runs.back().size()) < run;) {
-        ++next.back();
+        ++next[fastest_];
         runs.back().push_back(llvm::find(results_at_, next) - results_at_.begin());
       }
     }
@@ -358,7 +370,8 @@ class Reduction {
   llvm::SmallVector<Value> thread_parts_;
   Scratch scratch_;
   int warps_ = 1;  // that hold parts of a result
-  int run_ = 1;    // neighbouring results that a thread holds
+  int run_ = 1;    // neighbouring results that a thread holds, along others_[fastest_]
+  size_t fastest_ = 0;
 };
 
 LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) { return Reduction(f, op).Lower(); }
