@@ -132,6 +132,8 @@ void HostProgram::RunProgram(uint64_t program) {
     Complain(absl::StatusCode::kInvalidArgument, Deadlock());
   } else if (const auto wrong = exchange_.End()) {
     Complain(absl::StatusCode::kInvalidArgument, *wrong);
+  } else if (const auto unread = copies_.FinishStores()) {
+    Complain(absl::StatusCode::kInvalidArgument, *unread);
   } else if (!tensors_.Clear()) {
     Complain(absl::StatusCode::kInvalidArgument, "the program ends with tensor memory that it has not given back");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/device/emulated/bulk_copies.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,13 +66,30 @@ void BulkCopies::Commit(int thread) {
   stores.uncommitted.clear();
 }
 
-absl::optional<std::string> BulkCopies::Wait(int thread, size_t pending) {
+absl::optional<std::string> BulkCopies::Wait(int thread, size_t pending, bool reads_only) {
   Stores& stores = stores_[thread];
-  while (stores.groups.size() > pending) {
-    for (const Copy& copy : stores.groups.front())
-      if (auto fault = copy()) return fault;
+  for (; stores.groups.size() > pending + stores.read; ++stores.read)
+    for (const PendingStore& store : stores.groups[stores.read])
+      if (auto fault = store.read()) return fault;
+  if (reads_only) return absl::nullopt;
+  for (; stores.groups.size() > pending; --stores.read) {
+    for (const PendingStore& store : stores.groups.front())
+      if (auto fault = store.write()) return fault;
     stores.groups.pop_front();
   }
+  return absl::nullopt;
+}
+
+absl::optional<std::string> BulkCopies::FinishStores() {
+  for (auto& [thread, stores] : stores_) {
+    const auto is_empty = [](const Group& group) { return group.empty(); };
+    if (!stores.uncommitted.empty() || !std::all_of(stores.groups.begin() + stores.read, stores.groups.end(), is_empty))
+      return absl::StrCat("the program ends while a bulk copy of thread ", thread, " reads its shared memory");
+    for (; !stores.groups.empty(); stores.groups.pop_back())
+      for (auto store = stores.groups.back().rbegin(); store != stores.groups.back().rend(); ++store)
+        if (auto fault = store->write()) return fault;
+  }
+  stores_.clear();
   return absl::nullopt;
 }
 

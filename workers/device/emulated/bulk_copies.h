@@ -15,7 +15,8 @@
 namespace tritond::workers::emulated {
 
 // The mbarriers of a program, and its bulk copies in flight. Copies to shared memory are in flight until a thread
-// cannot go on without them, those to global memory until a wait for their group.
+// cannot go on without them. Those to global memory read at a wait for their group, and write at a wait for that, or
+// after the program: the last one first, for nothing else orders them.
 class BulkCopies final {
  public:
   // Moves the bytes. What is wrong, if anything.
@@ -37,10 +38,15 @@ class BulkCopies final {
   bool HasLoads() const { return !loads_.empty(); }
   absl::optional<std::string> FinishLoad();
 
-  // Copies of a thread, in groups.
-  void Store(int thread, Copy copy) { stores_[thread].uncommitted.push_back(std::move(copy)); }
+  // Copies of a thread, in groups: what they read, and then write.
+  void Store(int thread, Copy read, Copy write) {
+    stores_[thread].uncommitted.push_back({std::move(read), std::move(write)});
+  }
   void Commit(int thread);
-  absl::optional<std::string> Wait(int thread, size_t pending);
+  // `reads_only`: they may still write.
+  absl::optional<std::string> Wait(int thread, size_t pending, bool reads_only);
+  // The program has ended: shared memory is gone.
+  absl::optional<std::string> FinishStores();
 
   void Clear();
 
@@ -56,9 +62,14 @@ class BulkCopies final {
     int64_t bytes;
     Copy copy;
   };
+  struct PendingStore {
+    Copy read, write;
+  };
+  using Group = std::vector<PendingStore>;
   struct Stores {
-    std::vector<Copy> uncommitted;
-    std::deque<std::vector<Copy>> groups;
+    Group uncommitted;
+    std::deque<Group> groups;
+    size_t read = 0;  // the first groups have read
   };
 
   static void Settle(Barrier& barrier);

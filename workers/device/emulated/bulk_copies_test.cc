@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace tritond::workers::emulated {
 namespace {
 
@@ -67,23 +69,59 @@ TEST(BulkCopies, ThoseThatWaitAreToldByAllThatArrivedInTheirPhase) {
   EXPECT_EQ(told, (ReleaseClocks::Times{7, 3}));
 }
 
-TEST(BulkCopies, StoresHappenAtTheWaitOfTheirThread) {
-  BulkCopies copies;
-  int done = 0;
-  const auto store = [&] {
-    ++done;
-    return absl::optional<std::string>();
-  };
-  copies.Store(3, store);
-  copies.Commit(3);
-  copies.Store(3, store);
-  copies.Commit(3);
-  EXPECT_FALSE(copies.Wait(4, 0).has_value());
-  EXPECT_EQ(done, 0);
-  EXPECT_FALSE(copies.Wait(3, 1).has_value());
-  EXPECT_EQ(done, 1);
-  EXPECT_FALSE(copies.Wait(3, 0).has_value());
-  EXPECT_EQ(done, 2);
+// Stores of a thread that write down what they do.
+class BulkStores : public testing::Test {
+ protected:
+  void Store(const std::string& name) {
+    const auto does = [this](const std::string& what) {
+      done_ += what;
+      return absl::optional<std::string>();
+    };
+    copies_.Store(
+        3, [=] { return does("r" + name); }, [=] { return does("w" + name); });
+    copies_.Commit(3);
+  }
+
+  BulkCopies copies_;
+  std::string done_;
+};
+
+TEST_F(BulkStores, HappenAtTheWaitOfTheirThread) {
+  Store("1");
+  Store("2");
+  EXPECT_FALSE(copies_.Wait(4, 0, false).has_value());
+  EXPECT_EQ(done_, "");
+  EXPECT_FALSE(copies_.Wait(3, 1, false).has_value());
+  EXPECT_EQ(done_, "r1w1");
+  EXPECT_FALSE(copies_.Wait(3, 0, false).has_value());
+  EXPECT_EQ(done_, "r1w1r2w2");
+}
+
+TEST_F(BulkStores, MayWriteAfterTheWaitForTheirReads) {
+  Store("1");
+  Store("2");
+  EXPECT_FALSE(copies_.Wait(3, 1, true).has_value());
+  EXPECT_EQ(done_, "r1");
+  EXPECT_FALSE(copies_.Wait(3, 0, true).has_value());
+  EXPECT_EQ(done_, "r1r2");
+  Store("3");
+  EXPECT_FALSE(copies_.Wait(3, 1, false).has_value());
+  EXPECT_EQ(done_, "r1r2w1w2");
+}
+
+TEST_F(BulkStores, WriteInAnyOrderAfterTheProgram) {
+  Store("1");
+  Store("2");
+  EXPECT_FALSE(copies_.Wait(3, 0, true).has_value());
+  EXPECT_FALSE(copies_.FinishStores().has_value());
+  EXPECT_EQ(done_, "r1r2w2w1");
+}
+
+TEST_F(BulkStores, MustHaveReadBeforeTheProgramEnds) {
+  Store("1");
+  Store("2");
+  EXPECT_FALSE(copies_.Wait(3, 1, true).has_value());
+  EXPECT_TRUE(copies_.FinishStores().has_value());
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 // swizzle. Elements outside of the tensor are zeros when read, and not written.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -95,7 +97,6 @@ struct TileCopy {
   uint64_t shared;
   int rank;
   int32_t origin[kMaxRank];
-  bool loads;
 
   uint64_t element() const { return ElementBytes(map.element_type); }
   uint64_t Elements() const {
@@ -103,51 +104,93 @@ struct TileCopy {
     for (int d = 0; d < rank; ++d) count *= map.box[d];
     return count;
   }
-  Fault operator()() const;
-  Fault Move(uint64_t index) const;
+  // Where an element of the box is in shared memory, and in the tensor; 0: outside.
+  uint64_t Place(uint64_t index) const;
+  uint64_t Position(uint64_t index) const;
+  Fault Load() const;
+  // To `tile`, an element after the other, and from there.
+  Fault ReadTile(std::vector<char>& tile) const;
+  Fault WriteTile(const std::vector<char>& tile) const;
+  // Whether the elements are there to be read, as the copy starts.
+  Fault CheckTile() const;
 };
 
-Fault TileCopy::Move(uint64_t index) const {
-  uint64_t rest = index, at = map.address;
-  bool is_inside = true;
+uint64_t TileCopy::Place(uint64_t index) const {
+  const uint64_t mask = map.swizzle == 0 ? 0 : (uint64_t{1} << map.swizzle) - 1;
+  const uint64_t place = shared + index * element();
+  return place ^ (place >> 7 & mask) << 4;
+}
+
+uint64_t TileCopy::Position(uint64_t index) const {
+  uint64_t at = map.address;
   for (int d = 0; d < rank; ++d) {
-    const int64_t position = origin[d] + static_cast<int64_t>(rest % map.box[d]);
-    rest /= map.box[d];
-    is_inside = is_inside && position >= 0 && position < static_cast<int64_t>(map.dims[d]);
+    const int64_t position = origin[d] + static_cast<int64_t>(index % map.box[d]);
+    index /= map.box[d];
+    if (position < 0 || position >= static_cast<int64_t>(map.dims[d])) return 0;
     at += position * (d == 0 ? element() : map.strides[d - 1]);
   }
-  const uint64_t mask = map.swizzle == 0 ? 0 : (uint64_t{1} << map.swizzle) - 1;
-  uint64_t place = shared + index * element();
-  place ^= (place >> 7 & mask) << 4;
+  return at;
+}
+
+Fault TileCopy::Load() const {
   Fault fault;
-  if (!loads && !is_inside) return fault;
-  char* in_global =
-      is_inside ? machine->AccessGlobal(site, at, element(), loads ? TRITOND_HOST_READ : TRITOND_HOST_WRITE, &fault)
-                : nullptr;
-  if (fault) return fault;
-  if (!loads) {
-    const char* from = machine->ReadSharedAsync(thread, site, place, element(), &fault);
-    if (!fault) std::memcpy(in_global, from, element());
-    return fault;
+  for (uint64_t i = 0; i < Elements(); ++i) {
+    const uint64_t at = Position(i);
+    const char* from = at ? machine->AccessGlobal(site, at, element(), TRITOND_HOST_READ, &fault) : nullptr;
+    if (fault) return fault;
+    char* to = machine->ReceiveShared(site, Place(i), element(), &fault);
+    if (fault) return fault;
+    if (from)
+      std::memcpy(to, from, element());
+    else
+      std::memset(to, 0, element());
   }
-  char* to = machine->ReceiveShared(site, place, element(), &fault);
-  if (fault) return fault;
-  if (in_global)
-    std::memcpy(to, in_global, element());
-  else
-    std::memset(to, 0, element());
   return fault;
 }
 
-Fault TileCopy::operator()() const {
-  for (uint64_t i = 0; i < Elements(); ++i)
-    if (Fault fault = Move(i)) return fault;
+Fault TileCopy::ReadTile(std::vector<char>& tile) const {
+  Fault fault;
+  tile.resize(Elements() * element());
+  for (uint64_t i = 0; i < Elements(); ++i) {
+    if (!Position(i)) continue;
+    const char* from = machine->ReadSharedAsync(thread, site, Place(i), element(), &fault);
+    if (fault) return fault;
+    std::memcpy(&tile[i * element()], from, element());
+  }
+  return fault;
+}
+
+Fault TileCopy::WriteTile(const std::vector<char>& tile) const {
+  Fault fault;
+  for (uint64_t i = 0; i < Elements(); ++i) {
+    const uint64_t at = Position(i);
+    if (!at) continue;
+    char* to = machine->AccessGlobal(site, at, element(), TRITOND_HOST_WRITE, &fault);
+    if (fault) return fault;
+    std::memcpy(to, &tile[i * element()], element());
+  }
+  return fault;
+}
+
+Fault TileCopy::CheckTile() const {
+  Fault fault;
+  for (uint64_t i = 0; i < Elements() && !fault; ++i)
+    if (Position(i)) machine->PeekSharedAsync(thread, site, Place(i), element(), &fault);
+  return fault;
+}
+
+Fault StartStore(const TileCopy& copy) {
+  if (Fault fault = copy.CheckTile()) return fault;
+  // Of the two halves of the copy.
+  auto tile = std::make_shared<std::vector<char>>();
+  copy.machine->Copies().Store(
+      copy.thread, [copy, tile] { return copy.ReadTile(*tile); }, [copy, tile] { return copy.WriteTile(*tile); });
   return absl::nullopt;
 }
 
 Fault StartTile(int rank, bool loads, const Call& call) {
   const Lane& lane = call.lanes[0];
-  TileCopy copy{&call.machine, call.site, lane.thread, {}, 0, rank, {}, loads};
+  TileCopy copy{&call.machine, call.site, lane.thread, {}, 0, rank, {}};
   // load: [shared], [map, {…}], [barrier]; store: [map, {…}], [shared]
   const uint64_t* tensor = lane.in + (loads ? 1 : 0);
   Fault fault;
@@ -160,17 +203,14 @@ Fault StartTile(int rank, bool loads, const Call& call) {
       copy.map.rank_minus_one + 1 != static_cast<uint32_t>(rank))
     return std::string("a tensor map that the emulator cannot follow");
   if (copy.shared % 128 != 0) return std::string("a tile in shared memory that does not begin at a multiple of 128");
-  if (!loads) {
-    call.machine.Copies().Store(lane.thread, copy);
-    return absl::nullopt;
-  }
+  if (!loads) return StartStore(copy);
   const uint64_t bytes = copy.Elements() * copy.element();
   for (uint64_t i = 0; i < bytes; i += copy.element()) {
     char* at = call.machine.StartReceiving(lane.thread, call.site, copy.shared + i, copy.element(), &fault);
     if (fault) return fault;
     std::memset(at, 0x5a, copy.element());
   }
-  call.machine.Copies().Load(tensor[1 + rank], static_cast<int64_t>(bytes), copy);
+  call.machine.Copies().Load(tensor[1 + rank], static_cast<int64_t>(bytes), [copy] { return copy.Load(); });
   return absl::nullopt;
 }
 
@@ -253,8 +293,9 @@ Runner FindCopy(const PtxName& name) {
       return absl::nullopt;
     };
   if (name.words[3] == "wait_group")
-    return
-        [](const Call& call) -> Fault { return call.machine.Copies().Wait(call.lanes[0].thread, call.lanes[0].in[0]); };
+    return [reads_only = name.Has("read")](const Call& call) -> Fault {
+      return call.machine.Copies().Wait(call.lanes[0].thread, call.lanes[0].in[0], reads_only);
+    };
   if (name.words[3] != "tensor" || name.words.size() < 7 || name.Has("multicast::cluster")) return nullptr;
   const int rank = name.words[4].size() == 2 && name.words[4][1] == 'd' ? name.words[4][0] - '0' : 0;
   const bool loads = absl::StartsWith(name.words[5], "shared") && name.words[6] == "global";
