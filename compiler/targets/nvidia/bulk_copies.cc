@@ -32,14 +32,11 @@
 
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/barriers.h"
-#include "compiler/analysis/pointer_roots.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/pipelining/multibuffers.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Iterators.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tritond::compiler {
@@ -53,41 +50,29 @@ using mlir::scf::ForOp;
 
 constexpr int kWideCopyBits = 128;
 
-// Takes `mask` apart; false where it is not one block's under conditions.
-bool Parse(Value mask, BlockCopy& copy) {
-  if (auto block = mask.getDefiningOp<tt::BlockMaskOp>()) {
-    const bool is_first = !copy.block;
-    copy.block = block;
-    return is_first;
-  }
-  if (auto both = mask.getDefiningOp<arith::AndIOp>()) return Parse(both.getLhs(), copy) && Parse(both.getRhs(), copy);
-  if (auto convert = mask.getDefiningOp<ttg::ConvertLayoutOp>()) return Parse(convert.getSrc(), copy);
-  auto splat = mask.getDefiningOp<tt::SplatOp>();
-  if (splat && !llvm::is_contained(copy.conditions, splat.getSrc())) copy.conditions.push_back(splat.getSrc());
-  return splat || mlir::matchPattern(mask, mlir::m_One());
+CopiedBlock CopiedBlockOf(BlockCopy copy) {
+  return {copy.block, copy.block.getBlock(), copy.copy.getResult().getType()};
 }
 
-// Whether the kernel may write to the tensor that the block is of. A bulk copy may come before a thread's own stores.
+// Whether the kernel may write to the tensor that the block is of.
 bool MayBeWritten(tt::BlockMaskOp block) {
-  const std::optional<PointerRoots> read = RootsOfPointer(block.getBase());
   auto result = block->getParentOfType<tt::FuncOp>().walk([&](Operation* op) {
-    if (!llvm::isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::CallOp>(op)) return mlir::WalkResult::advance();
-    if (!read || llvm::isa<tt::CallOp>(op)) return mlir::WalkResult::interrupt();
-    const std::optional<PointerRoots> written = RootsOfPointer(op->getOperand(0));
-    const bool is_apart = written && llvm::none_of(*written, [&](Value root) { return read->contains(root); });
-    return is_apart ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+    return MayAccessTensor(op, block, /*reads_too=*/false) ? mlir::WalkResult::interrupt()
+                                                           : mlir::WalkResult::advance();
   });
   return result.wasInterrupted();
 }
 
 std::optional<BlockCopy> BlockCopyOf(Operation* op) {
-  BlockCopy copy{llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(op), {}, {}};
-  if (!copy.copy.getMask() || !Parse(copy.copy.getMask(), copy) || !copy.block) return std::nullopt;
-  auto index = copy.copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
+  auto copy = llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(op);
+  std::optional<NamedBlock> named = NamedBlockOf(copy.getMask());
+  if (!named) return std::nullopt;
+  auto index = copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
   if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
-  if (MayBeWritten(copy.block)) return std::nullopt;
-  if (!CanMakeTensorMap(copy.block, copy.copy.getResult().getType())) return std::nullopt;
-  return copy;
+  if (MayBeWritten(named->block)) return std::nullopt;
+  BlockCopy found{{*named}, copy};
+  if (!CanMakeTensorMap(CopiedBlockOf(found))) return std::nullopt;
+  return found;
 }
 
 ttg::MemDescIndexOp IndexOf(Operation* copy) {
@@ -144,10 +129,7 @@ class SlotBarriers final {
 
  private:
   static ttg::MemDescType Type(mlir::OpBuilder& b, llvm::ArrayRef<int64_t> shape) {
-    mlir::MLIRContext* context = b.getContext();
-    auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
-    return ttg::MemDescType::get(context, shape, b.getI64Type(), encoding, ttg::SharedMemorySpaceAttr::get(context),
-                                 /*mutableMemory=*/true, shape);
+    return ttng::PlainBufferType(shape, b.getI64Type());
   }
 
   Value row_;
@@ -188,7 +170,7 @@ void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, cons
     order(ttng::ArriveBarrierOp::create(b, loc, barrier, 1, arith::XOrIOp::create(b, loc, acts, yes), nullptr, 0));
   for (BlockCopy copy : copies) {
     b.setInsertionPoint(copy.copy);
-    Value map = maps.MapFor({copy.block, copy.copy.getResult().getType()});
+    Value map = maps.MapFor(CopiedBlockOf(copy));
     order(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, copy.block.getIndices(),
                                                     copy.copy.getResult(), barrier, acts, /*multicast=*/false));
   }
@@ -205,12 +187,6 @@ void Erase(ttg::AsyncCopyGlobalToLocalOp copy, Value no_token) {
     commit.getToken().replaceAllUsesWith(no_token);
     commit.erase();
   }
-}
-
-void EraseDead(tt::FuncOp function) {
-  function->walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](Operation* op) {
-    if (mlir::isOpTriviallyDead(op)) op->erase();
-  });
 }
 
 }  // namespace
@@ -443,7 +419,7 @@ void BulkCopies::Apply(TensorMapMaker& maps) {
   llvm::SmallVector<CopiedBlock> blocks;
   for (const CopyRing& ring : rings_)
     for (const auto& copies : {ring.copies, ring.firsts})
-      for (BlockCopy copy : copies) blocks.push_back({copy.block, copy.copy.getResult().getType()});
+      for (const BlockCopy& copy : copies) blocks.push_back(CopiedBlockOf(copy));
   maps.Make(blocks);
   for (auto [ring, barriers] : llvm::zip(rings_, full)) {
     MakeCopies(ring.copies, barriers, maps);

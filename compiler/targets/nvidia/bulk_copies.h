@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "compiler/targets/nvidia/named_blocks.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 #include "llvm/ADT/SetVector.h"
@@ -13,10 +14,8 @@
 namespace tritond::compiler {
 
 // A copy of a whole block, as its mask says.
-struct BlockCopy {
+struct BlockCopy : NamedBlock {
   ttg::AsyncCopyGlobalToLocalOp copy;
-  tt::BlockMaskOp block;
-  llvm::SmallVector<mlir::Value> conditions;  // i1: it is made where all hold
 };
 
 // Copies of an iteration to the same slot of multibuffers that have as many slots.

@@ -141,7 +141,7 @@ class KernelDots final {
   void Allocate(int64_t columns) {
     b_.setInsertionPointToStart(&function_.getBody().front());
     mlir::Location loc = function_.getLoc();
-    Value slot = ttg::LocalAllocOp::create(b_, loc, WordBuffer(b_.getI32Type()), Value());
+    Value slot = ttg::LocalAllocOp::create(b_, loc, ttng::PlainBufferType({1}, b_.getI32Type()), Value());
     tensor_memory_ = ttng::TensorMemoryAllocOp::create(b_, loc, slot, columns);
     function_.walk([&](tt::ReturnOp op) {
       b_.setInsertionPoint(op);
@@ -149,16 +149,8 @@ class KernelDots final {
     });
   }
 
-  // In shared memory.
-  ttg::MemDescType WordBuffer(mlir::Type word) {
-    mlir::MLIRContext* context = b_.getContext();
-    auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
-    return ttg::MemDescType::get(context, {1}, word, encoding, ttg::SharedMemorySpaceAttr::get(context),
-                                 /*mutableMemory=*/true, /*allocShape=*/{1});
-  }
-
   Value MakeBarrier(mlir::Location loc) {
-    Value barrier = ttg::LocalAllocOp::create(b_, loc, WordBuffer(b_.getI64Type()), Value());
+    Value barrier = ttg::LocalAllocOp::create(b_, loc, ttng::PlainBufferType({1}, b_.getI64Type()), Value());
     ttng::InitBarrierOp::create(b_, loc, barrier, 1);
     return barrier;
   }

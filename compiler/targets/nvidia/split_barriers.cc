@@ -250,11 +250,7 @@ void LoopBarrier::Apply(TensorMapMaker& maps) {
 void LoopBarrier::Split() {
   mlir::IRRewriter b(loop_);
   mlir::Location loc = loop_.getLoc();
-  mlir::MLIRContext* context = b.getContext();
-  auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
-  auto type = ttg::MemDescType::get(context, {1}, b.getI64Type(), encoding, ttg::SharedMemorySpaceAttr::get(context),
-                                    /*mutableMemory=*/true, /*allocShape=*/{1});
-  Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
+  Value barrier = ttg::LocalAllocOp::create(b, loc, ttng::PlainBufferType({1}, b.getI64Type()), Value());
   ttng::InitBarrierOp::create(b, loc, barrier, ttg::NumWarps(loop_));
   Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
   // Without it each iteration would have one.

@@ -11,6 +11,7 @@
 
 #include "compiler/targets/nvidia/tensor_boxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 namespace {
@@ -28,35 +29,59 @@ int TypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2; }
 // The same, swizzle_mode: none, 32, 64 or 128 bytes.
 int SwizzleNumber(int64_t bytes) { return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3; }
 
-// Sets `b` behind all that the maps say.
-void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
-  mlir::Operation* last = nullptr;
-  auto add = [&](Value value) {
-    if (mlir::Operation* op = value.getDefiningOp(); op && (!last || last->isBeforeInBlock(op))) last = op;
-  };
-  for (CopiedBlock each : blocks) {
-    add(each.block.getBase());
-    llvm::for_each(each.block.getShape(), add);
-    llvm::for_each(each.block.getStrides(), add);
+// What the maps say, but for constants.
+llvm::SmallVector<Value> PartsOf(llvm::ArrayRef<CopiedBlock> blocks) {
+  llvm::SmallVector<Value> parts;
+  for (const CopiedBlock& each : blocks) {
+    tt::BlockMaskOp block = each.block;
+    parts.push_back(block.getBase());
+    llvm::append_range(parts, block.getShape());
+    llvm::append_range(parts, block.getStrides());
   }
-  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(EntryOf(tt::BlockMaskOp(blocks.front().block)));
+  return parts;
 }
 
-Value MakeSlot(mlir::OpBuilder& b, mlir::Location loc) {
-  mlir::MLIRContext* context = b.getContext();
-  auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
-  auto type = ttg::MemDescType::get(context, {kMapBytes}, b.getI8Type(), encoding,
-                                    ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/true, {kMapBytes});
-  return ttg::LocalAllocOp::create(b, loc, type, Value(), b.getI32IntegerAttr(kMapBytes));
+// Moves `value`, which is at hand where the function begins, in front of `place`. False where it cannot.
+bool MoveInFrontOf(Value value, mlir::Operation* place) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || op->isBeforeInBlock(place)) return true;
+  if (!mlir::isPure(op) || op->getNumRegions() > 0) return false;
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return MoveInFrontOf(operand, place); })) return false;
+  op->moveBefore(place);
+  return true;
+}
+
+// A place in shared memory for a map, which it shares with no other one: they are made at once.
+Value MakeSlot(mlir::Block* entry, mlir::Location loc) {
+  mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(entry);
+  return ttg::LocalAllocOp::create(b, loc, ttng::PlainBufferType({kMapBytes}, b.getI8Type()), Value(),
+                                   b.getI32IntegerAttr(kMapBytes));
+}
+
+// Sets `b` behind all that the maps say; where there are maps already, in front of the first one's acquisition.
+void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
+  mlir::Block* entry = EntryOf(tt::BlockMaskOp(blocks.front().block));
+  const llvm::SmallVector<Value> parts = PartsOf(blocks);
+  auto acquisitions = entry->getOps<ttng::TensormapFenceproxyAcquireOp>();
+  if (!acquisitions.empty()) {
+    mlir::Operation* first = *acquisitions.begin();
+    if (llvm::all_of(parts, [&](Value part) { return MoveInFrontOf(part, first); })) return b.setInsertionPoint(first);
+  }
+  mlir::Operation* last = nullptr;
+  for (Value part : parts)
+    if (mlir::Operation* op = part.getDefiningOp(); op && (!last || last->isBeforeInBlock(op))) last = op;
+  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(entry);
 }
 
 // Writes the map, by one of the warps.
-Value Create(mlir::OpBuilder& b, tt::BlockMaskOp block, ttg::MemDescType buffer, int warp) {
+Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp) {
+  tt::BlockMaskOp block = copied.block;
+  ttg::MemDescType buffer = copied.buffer;
   mlir::Location loc = block.getLoc();
   const int64_t bits = buffer.getElementType().getIntOrFloatBitWidth();
   auto i32 = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, loc, value, 32); };
   llvm::SmallVector<Value> box, sizes, strides;
-  for (int64_t size : llvm::reverse(ttng::BoxOf(block.getBlock(), buffer))) box.push_back(i32(size));
+  for (int64_t size : llvm::reverse(ttng::BoxOf(copied.sizes, buffer))) box.push_back(i32(size));
   for (Value size : llvm::reverse(block.getShape()))
     sizes.push_back(arith::TruncIOp::create(b, loc, b.getI32Type(), size));
   Value bytes = arith::ConstantIntOp::create(b, loc, bits / 8, 64);
@@ -65,9 +90,9 @@ Value Create(mlir::OpBuilder& b, tt::BlockMaskOp block, ttg::MemDescType buffer,
   llvm::SmallVector<Value> ones(box.size(), i32(1));
   auto type = tt::PtrType::get(b.getIntegerType(8));
   Value map = ttg::GlobalScratchAllocOp::create(b, loc, type, kMapBytes, kMapBytes, nullptr, nullptr, nullptr);
-  ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, MakeSlot(b, loc),
-                                  TypeNumber(bits), /*interleave_layout=*/0,
-                                  SwizzleNumber(ttng::SwizzleBytesOf(buffer)), /*fill_mode=*/0, warp);
+  ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, slot, TypeNumber(bits),
+                                  /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)), /*fill_mode=*/0,
+                                  warp);
   return map;
 }
 
@@ -75,8 +100,8 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
   tt::BlockMaskOp block = copied.block;
   ttg::MemDescType buffer = copied.buffer;
   llvm::SmallVector<const void*> key = {block.getBase().getAsOpaquePointer(), buffer.getEncoding().getAsOpaquePointer(),
-                                        buffer.getElementType().getAsOpaquePointer(),
-                                        block.getBlockAttr().getAsOpaquePointer()};
+                                        buffer.getElementType().getAsOpaquePointer()};
+  key.push_back(mlir::DenseI64ArrayAttr::get(block.getContext(), copied.sizes).getAsOpaquePointer());
   for (Value size : block.getShape()) key.push_back(size.getAsOpaquePointer());
   for (Value stride : block.getStrides()) key.push_back(stride.getAsOpaquePointer());
   return key;
@@ -84,10 +109,11 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
 
 }  // namespace
 
-bool CanMakeTensorMap(tt::BlockMaskOp block, ttg::MemDescType buffer) {
+bool CanMakeTensorMap(const CopiedBlock& copied) {
+  tt::BlockMaskOp block = copied.block;
   auto is_at_hand = [entry = EntryOf(block)](Value value) { return value.getParentBlock() == entry; };
   return is_at_hand(block.getBase()) && llvm::all_of(block.getShape(), is_at_hand) &&
-         llvm::all_of(block.getStrides(), is_at_hand) && ttng::IsMadeOfBoxes(block.getBlock(), buffer);
+         llvm::all_of(block.getStrides(), is_at_hand) && ttng::IsMadeOfBoxes(copied.sizes, copied.buffer);
 }
 
 void TensorMapMaker::Make(llvm::ArrayRef<CopiedBlock> blocks) {
@@ -95,17 +121,25 @@ void TensorMapMaker::Make(llvm::ArrayRef<CopiedBlock> blocks) {
   for (const CopiedBlock& each : blocks)
     if (made_.insert({KeyOf(each), Value()}).second) missing.push_back(each);
   if (missing.empty()) return;
-  mlir::OpBuilder b(missing.front().block.getContext());
+  tt::BlockMaskOp front = missing.front().block;
+  auto made = EntryOf(front)->getOps<ttng::TensormapCreateOp>();
+  const auto made_before = static_cast<int>(std::distance(made.begin(), made.end()));
+  mlir::OpBuilder b(front.getContext());
   SetBehind(b, missing);
   llvm::SmallVector<Value> maps;
-  for (auto [i, each] : llvm::enumerate(missing))
-    maps.push_back(Create(b, each.block, each.buffer, static_cast<int>(i)));
-  mlir::Location loc = missing.front().block.getLoc();
-  for (Value map : maps) ttng::TensormapFenceproxyAcquireOp::create(b, loc, map);
+  for (auto [i, each] : llvm::enumerate(missing)) {
+    Value slot = MakeSlot(EntryOf(front), front.getLoc());
+    maps.push_back(Create(b, each, slot, made_before + static_cast<int>(i)));
+  }
+  for (Value map : maps) ttng::TensormapFenceproxyAcquireOp::create(b, front.getLoc(), map);
+  // Maps that are taken together have one barrier.
+  while (b.getInsertionPoint() != b.getInsertionBlock()->end() &&
+         llvm::isa<ttng::TensormapFenceproxyAcquireOp>(*b.getInsertionPoint()))
+    b.setInsertionPointAfter(&*b.getInsertionPoint());
   for (auto [map, each] : llvm::zip(maps, missing)) {
-    auto block = mlir::RankedTensorType::get(each.block.getBlock(), each.buffer.getElementType());
+    auto block = mlir::RankedTensorType::get(each.sizes, each.buffer.getElementType());
     made_[KeyOf(each)] =
-        ttng::ReinterpretTensorDescOp::create(b, loc, tt::TensorDescType::get(b.getContext(), block), map);
+        ttng::ReinterpretTensorDescOp::create(b, front.getLoc(), tt::TensorDescType::get(b.getContext(), block), map);
   }
 }
 

@@ -7,20 +7,22 @@
 
 namespace tritond::compiler {
 
-// Whether the kernel can make a tensor map for copies of the block to `buffer`: it is at hand where the function
-// begins, and lies in the buffer as bulk copies place it.
-bool CanMakeTensorMap(tt::BlockMaskOp block, ttg::MemDescType buffer);
-
-// A block, and a buffer that it is copied to. CanMakeTensorMap holds for them.
+// A block, or a part of it that is as it is but for its sizes, and a buffer that holds it.
 struct CopiedBlock {
   tt::BlockMaskOp block;
+  llvm::ArrayRef<int64_t> sizes;  // of the block or its part
   ttg::MemDescType buffer;
 };
 
-// Makes the tensor maps of a function where it begins, each once.
+// Whether the kernel can make a tensor map for copies between the two: it is at hand where the function begins, and
+// lies in the buffer as bulk copies place it.
+bool CanMakeTensorMap(const CopiedBlock& copied);
+
+// Makes the tensor maps of a function where it begins, each once. Those of two makers are made at once, too, where what
+// they say is known early enough.
 class TensorMapMaker final {
  public:
-  // Those for `blocks`, at once.
+  // Those for `blocks`, at once. CanMakeTensorMap holds for them.
   void Make(llvm::ArrayRef<CopiedBlock> blocks);
   // The map for copies of the block, which has been made: a !tt.tensordesc.
   mlir::Value MapFor(const CopiedBlock& block) const;

@@ -45,6 +45,13 @@ int64_t InstructionK(mlir::Type operand) { return kInstructionBytesOfK * 8 / ope
 int64_t TensorRows(int64_t rows) { return std::min<int64_t>(rows, 128); }
 int64_t TensorColumns(int64_t rows, int64_t columns) { return rows / TensorRows(rows) * columns; }
 
+ttg::MemDescType PlainBufferType(llvm::ArrayRef<int64_t> shape, mlir::Type word) {
+  mlir::MLIRContext* context = word.getContext();
+  auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
+  return ttg::MemDescType::get(context, shape, word, encoding, ttg::SharedMemorySpaceAttr::get(context),
+                               /*mutableMemory=*/true, /*allocShape=*/shape);
+}
+
 bool IsReadable(ttg::MemDescType type, unsigned k) {
   auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(type.getEncoding());
   if (!nvmma || type.getShape().size() != 2 || nvmma.getSwizzlingByteWidth() == 0 || nvmma.getFp4Padded() ||
@@ -144,6 +151,8 @@ void AsyncTMACopyGlobalToLocalOp::getEffects(EffectList& effects) {
 
 void TMAStoreWaitOp::getEffects(EffectList& effects) {
   effects.emplace_back(mlir::MemoryEffects::Read::get(), compiler::SentReads::get());
+  // Nothing may leave it out.
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), compiler::SentReads::get());
 }
 
 mlir::LogicalResult AsyncTMACopyGlobalToLocalOp::verify() {

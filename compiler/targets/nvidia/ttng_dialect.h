@@ -47,6 +47,9 @@ int64_t InstructionK(mlir::Type operand);
 int64_t TensorRows(int64_t rows);
 int64_t TensorColumns(int64_t rows, int64_t columns);
 
+// A buffer of so many words one after the other, for mbarriers and the like: mutable, in shared memory.
+ttg::MemDescType PlainBufferType(llvm::ArrayRef<int64_t> shape, mlir::Type word);
+
 // Whether wgmma can read an operand whose K is dimension `k` of a buffer of this type. The buffer must be nvmma_shared,
 // swizzled, whole, and with K contiguous unless the elements have 16 bits (PTX ISA, "Asynchronous warpgroup level
 // matrix instructions").

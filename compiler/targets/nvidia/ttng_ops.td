@@ -163,7 +163,8 @@ def TTNG_AsyncTMACopyGlobalToLocalOp : Op<TTNG_Dialect, "async_tma_copy_global_t
 }
 def TTNG_AsyncTMACopyLocalToGlobalOp : Op<TTNG_Dialect, "async_tma_copy_local_to_global"> {
   let summary = "starts to write a buffer to the block at `coord`";
-  let arguments = (ins TT_TensorDesc:$desc, Variadic<I32>:$coord, Arg<TTG_MemDescType, "", [MemRead<TTNG_SentReads>]>:$src);
+  let arguments = (ins Arg<TT_TensorDesc, "", [MemWrite]>:$desc, Variadic<I32>:$coord,
+      Arg<TTG_MemDescType, "", [MemRead<TTNG_SentReads>]>:$src);
   let assemblyFormat = "$desc `[` $coord `]` $src attr-dict `:` qualified(type($desc)) `,` qualified(type($src))";
   let hasVerifier = 1;
 }
