@@ -23,7 +23,7 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
   let options = [
     Option<"flags", "flags", "int", "1", "i1 parameters after a descriptor's strides: 0, 1 (padding) or 2 (rounding)">,
     Option<"names_blocks", "names-blocks", "bool", "false",
-           "masks say of which block they are, where loads of dots' operands in loops may become bulk copies">];
+           "masks say of which block they are, where accesses in loops of dots may become bulk copies">];
 }
 def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
   let summary = "replaces dots of microscaled operands by dots of wider floats";

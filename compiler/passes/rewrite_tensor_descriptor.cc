@@ -14,7 +14,7 @@
 // Dimensions along which the block has one element go into the base, so that the pointers have as few dimensions as the
 // data. The result is reshaped to the block, which the program most often undoes.
 //
-// Where a bulk copy may take a load's place, its mask says so: tt.block_mask.
+// Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask.
 //
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
@@ -177,16 +177,42 @@ bool FeedsDot(Value block) {
   });
 }
 
-// Whether a bulk copy may take the place of the load: of whole rows of 16 bytes at least, nothing done to elements.
+// Whether bulk copies know the tensor: it has whole rows of 16 bytes at least, and as far as it is known none begins
+// between two groups of 16 bytes.
+bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
+  const BlockAccess tensor = TensorOf(parts);
+  const int64_t bits = ElementOf(block).getIntOrFloatBitWidth();
+  auto begins_between = [&](Value stride) {
+    llvm::APInt value;
+    return mlir::matchPattern(stride, mlir::m_ConstantInt(&value)) &&
+           value.getSExtValue() * bits % (8 * kAlignmentBytes) != 0;
+  };
+  return mlir::matchPattern(tensor.strides.back(), mlir::m_One()) && block.getRank() >= 2 &&
+         block.getRank() <= kMostBulkRank && block.getShape().back() * bits >= 8 * kAlignmentBytes &&
+         llvm::none_of(llvm::ArrayRef(tensor.strides).drop_back(), begins_between);
+}
+
+// Whether a bulk copy may take the place of the load: nothing is done to elements.
 bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  const bool is_plain = mlir::matchPattern(PaddingFlag(parts), mlir::m_Zero()) &&
-                        mlir::matchPattern(RoundingFlag(parts), mlir::m_Zero()) &&
-                        mlir::matchPattern(TensorOf(parts).strides.back(), mlir::m_One());
-  return is_plain && op->getParentOfType<mlir::scf::ForOp>() && FeedsDot(op) && block.getRank() >= 2 &&
-         block.getRank() <= kMostBulkRank && (bits == 8 || bits == 16) &&
-         block.getShape().back() * bits >= 8 * kAlignmentBytes;
+  const bool is_plain =
+      mlir::matchPattern(PaddingFlag(parts), mlir::m_Zero()) && mlir::matchPattern(RoundingFlag(parts), mlir::m_Zero());
+  return is_plain && op->getParentOfType<mlir::scf::ForOp>() && FeedsDot(op) && (bits == 8 || bits == 16) &&
+         IsOfBulkCopies(block, parts);
+}
+
+// Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.
+bool MayBeCopied(tt::DescriptorStoreOp op, mlir::ValueRange parts) {
+  RankedTensorType block = BlockOf(op.getDesc().getType());
+  const int64_t bits = block.getElementTypeBitWidth();
+  mlir::Operation* outermost = nullptr;
+  for (auto loop = op->getParentOfType<mlir::scf::ForOp>(); loop; loop = loop->getParentOfType<mlir::scf::ForOp>())
+    outermost = loop;
+  auto has_dot = [](mlir::Operation* loop) {
+    return loop->walk([](tt::DotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+  };
+  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && outermost && has_dot(outermost);
 }
 
 // The mask of an access to the block at `indices`, which says so.
@@ -249,17 +275,25 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
 };
 
 struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvertStore(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
+      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+
   LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    DescriptorAccess access =
-        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
-    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, access.Mask(rewriter, op.getLoc()));
+    Value mask = access.Mask(rewriter, op.getLoc());
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+      mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices);
+    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, mask);
     return mlir::success();
   }
+
+ private:
+  bool names_blocks_;
 };
 
 struct ConvertScatter : public mlir::OpConversionPattern<tt::DescriptorScatterOp> {
@@ -423,8 +457,8 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertMake, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter, &getContext());
-    patterns.add<ConvertLoad>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertMake, ConvertGather, ConvertScatter, ConvertReduce>(converter, &getContext());
+    patterns.add<ConvertLoad, ConvertStore>(converter, &getContext(), names_blocks);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {
       tt::FuncOp func = kernels[i].func;

@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
+#include "tests/conformance/persistent_products.h"
+
 namespace tritond::conformance {
 namespace {
 
@@ -215,6 +218,16 @@ FaultKernel Products(const std::string& name, const std::string& ir, const std::
   return kernel;
 }
 
+FaultKernel Persistent(const std::string& name, const PersistentProducts& p) {
+  FaultKernel kernel;
+  kernel.name = name;
+  kernel.target = "emulated:cuda:90";
+  kernel.ir = TextOf(p);
+  kernel.options = absl::StrCat("\"num_stages\": ", p.stages);
+  kernel.arrays = {LeftOf(p), RightOf(p), ResultOf(p)};
+  return kernel;
+}
+
 }  // namespace
 
 std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
@@ -277,6 +290,9 @@ std::vector<FaultKernel> FaultKernels() {
   kernels.back().num_warps = 8;
   // Through shared memory by tiles: stored by vectors, loaded transposed.
   kernels.push_back(Tile("turn", "emulated:cuda:90", kTranspose, "f16", 4096));
+  // Stores by bulk copies: of parts that take turns, and of halves that overlap.
+  kernels.push_back(Persistent("parts", {"f16", "f32", 100, 128, 128, 128, 3, 4}));
+  kernels.push_back(Persistent("halves", {"f16", "f16", 100, 128, 128, 128, 3, 4, 8}));
   kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
   kernels.push_back(ScaledFaultKernel("emulated:cuda:120"));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));

@@ -11,6 +11,7 @@ namespace {
 constexpr char kWait[] = "mbarrier.try_wait", kSomeLanes[] = "i32 65535";
 constexpr char kTensorWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;";
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
+constexpr char kStoreWait[] = "call void @llvm.nvvm.cp.async.bulk.wait.group";
 constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
 constexpr Fault kFaults[] = {
@@ -110,6 +111,21 @@ constexpr Fault kFaults[] = {
     {"NoFenceBeforeTheArrival", "groups", kFence, kDrop},
     {"LanesArriveBeforeOthersOfTheirWarp", "groups", "bar.warp.sync 0xffffffff;\\0A", ""},
     {"NoBarrierAfterTheSplitBarrierIsMade", "groups", kBarrier, kDrop, 0},
+    // Bulk stores.
+    {"NoWaitForBulkStores", "parts", kStoreWait, kDrop},
+    {"NoWaitForTheLastBulkStores", "parts", "wait.group.read(i32 0)", kDrop},
+    {"SlotWrittenWhileItIsRead", "parts", "wait.group.read(i32 1)", kDrop, 0},
+    {"WaitForAnEarlierBulkStore", "parts", "wait.group.read(i32 1)", "wait.group.read(i32 2)"},
+    {"BulkStoresOfTilesInAnyOrder", "parts", "bulk.wait.group(i32 0)", "bulk.wait.group.read(i32 0)"},
+    {"BulkStoresOfHalvesInAnyOrder", "halves", "bulk.wait.group(i32 0)", "bulk.wait.group.read(i32 0)", 1},
+    {"BulkStoresNotCommitted", "parts", "call void @llvm.nvvm.cp.async.bulk.commit.group", kDrop},
+    {"NoProxyFenceBeforeBulkStores", "parts", kFence, kDrop},
+    {"NoProxyFenceBeforeOneBulkStore", "parts", kFence, kDrop, 2},
+    {"NoBarrierOfBulkStores", "parts", kBarrier, kDrop},
+    {"BulkStoresOfOtherColumns", "parts", "global.shared::cta.bulk_group [$0, {$1, $2}]",
+     "global.shared::cta.bulk_group [$0, {$2, $1}]", 1},
+    {"BulkStoresWithoutSwizzle", "parts", "swizzle_mode.shared::cta.b1024.b32 [$2], 3;",
+     "swizzle_mode.shared::cta.b1024.b32 [$2], 0;", 0},
     // Tensor memory.
     {"TensorProductOfOtherType", "tensor", "kind::f16 [d], a, b, 68222992", "kind::f16 [d], a, b, 68224144"},
     {"TensorProductOfFewerColumns", "tensor", "a, b, 68222992", "a, b, 67698704"},

@@ -52,3 +52,31 @@ tt.func @others(%a: !tt.ptr<f16>, %s: i64, %n: i32) -> tensor<64x64xf32> {
   }
   tt.return %r : tensor<64x64xf32>
 }
+
+// -----
+
+// Stores in loops of dots. One outside of them, and one to rows that begin between two groups of 16 bytes, have their
+// masks alone.
+// CHECK-LABEL: @stores
+//       CHECK:   scf.for %[[I:[^ ]*]] =
+//       CHECK:     %[[MASK:.*]] = tt.block_mask %{{.*}}, %arg1[%[[I]], %c0_i32], [%{{.*}}, %{{.*}}], [%arg2, %c1_i64] {block = array<i64: 64, 16>} : tensor<64x16xi1>, <f32>
+//       CHECK:     tt.store %{{.*}}, %{{.*}}, %[[MASK]]
+//   CHECK-NOT:   tt.block_mask
+tt.func @stores(%a: tensor<64x32xf16>, %p: !tt.ptr<f32>, %s: i64, %n: i32, %b: tensor<32x16xf16>) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c1 = arith.constant 1 : i64
+  %c90 = arith.constant 90 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %c1] : !tt.ptr<f32>, !tt.tensordesc<tensor<64x16xf32>>
+  %e = tt.make_tensor_descriptor %p, [%n, %n], [%c90, %c1] : !tt.ptr<f32>, !tt.tensordesc<tensor<64x16xf32>>
+  scf.for %i = %c0 to %n step %c64 : i32 {
+    %dot = tt.dot %a, %b, %zero : tensor<64x32xf16> * tensor<32x16xf16> -> tensor<64x16xf32>
+    tt.descriptor_store %d[%i, %c0], %dot : !tt.tensordesc<tensor<64x16xf32>>, tensor<64x16xf32>
+    tt.descriptor_store %e[%i, %c0], %dot : !tt.tensordesc<tensor<64x16xf32>>, tensor<64x16xf32>
+  }
+  scf.for %i = %c0 to %n step %c64 : i32 {
+    tt.descriptor_store %d[%i, %c0], %zero : !tt.tensordesc<tensor<64x16xf32>>, tensor<64x16xf32>
+  }
+  tt.return
+}

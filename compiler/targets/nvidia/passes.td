@@ -37,4 +37,13 @@ def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
 }
 
+def BulkStoresPass : Pass<"nvidia-bulk-stores", "::mlir::ModuleOp"> {
+  let summary = "stores of whole blocks in loops of dots go through shared memory, by copies that run beside the dots";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+  let options = [
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
+    Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "1024", "of each block, beside its buffers">,
+    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">];
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_

@@ -99,6 +99,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
   // Once it is known where dots end. Those of tensor memory wait at mbarriers.
   pm.addPass(createPlaceAccumulatorsPass());
+  // While copies to shared memory say by pointers what they read. Only masks that name blocks are concerned.
+  BulkStoresPassOptions stores;
+  stores.max_shared_bytes = info.max_shared_bytes;
+  stores.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
+  stores.registers = info.registers;
+  pm.addPass(createBulkStoresPass(stores));
   pm.addPass(createSplitBarriersPass());
 }
 

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores of whole blocks in loops of dots, as persistent kernels have them, by tensor maps. Threads bring the block to
+// shared memory, and one of them starts a copy to the tensor. It goes on beside the next iteration's dots:
+//
+//                                                  %slots = ttg.local_alloc
+//   scf.for … {                                    scf.for … {
+//     %x = … dots                                    %x = … dots
+//     %c = ttg.convert_layout %x                     ttng.async_tma_store_wait {pendings = 0}
+//     tt.store %pointers, %c,                        ttg.local_store %x, %slots[0]
+//         (tt.block_mask … %i, %j)             ->    ttng.fence_async_shared
+//   }                                                ttng.async_tma_copy_local_to_global %map[%i, %j] %slots[0]
+//                                                  }
+//                                                  ttng.async_tma_store_wait {pendings = 0, read_only}
+//
+// Blocks for which there is no room are cut into parts that take turns (store_plan.cc). Barriers come later
+// (insert_barriers.cc).
+//
+// PTX ISA, "cp.async.bulk": copies have no order among themselves, nor with what threads do. So the kernel accesses
+// the tensors otherwise nowhere, and does not tell other programs that it has stored. At its end the slots have been
+// read; what was written is then seen by what follows the kernel.
+//
+// It pays where threads exchange the value anyway to store whole rows. The copy saves them reading it back, addresses
+// and the stores. Its maps take a program a microsecond, which a loop brings in again. Shared memory that would cost a
+// resident block is not taken.
+#include "compiler/analysis/scratch.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/targets/nvidia/block_limits.h"
+#include "compiler/targets/nvidia/passes.h"
+#include "compiler/targets/nvidia/store_plan.h"
+#include "compiler/targets/nvidia/ttng_dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_BULKSTORESPASS
+#include "compiler/targets/nvidia/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// For tensor maps on their way, and the mbarriers of loops.
+constexpr int64_t kSmallBytes = 1024;
+
+// The outermost loop around `op`, if nothing but loops and branches is around it; else null.
+Operation* OutermostLoop(Operation* op) {
+  Operation* outermost = nullptr;
+  for (Operation* parent = op->getParentOp(); !llvm::isa<tt::FuncOp>(parent); parent = parent->getParentOp()) {
+    if (!llvm::isa<mlir::scf::ForOp, mlir::scf::WhileOp, mlir::scf::IfOp>(parent)) return nullptr;
+    if (!llvm::isa<mlir::scf::IfOp>(parent)) outermost = parent;
+  }
+  return outermost;
+}
+
+bool HasDots(Operation* loop) {
+  return loop->walk([](ttng::WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+}
+
+std::optional<BlockStore> BlockStoreOf(tt::StoreOp store) {
+  std::optional<NamedBlock> named = NamedBlockOf(store.getMask());
+  auto convert = store.getValue().getDefiningOp<ttg::ConvertLayoutOp>();
+  if (!named || !named->conditions.empty() || !convert || ScratchBytes(convert) == 0) return std::nullopt;
+  return BlockStore{store, named->block, convert.getSrc()};
+}
+
+// Of a thread, for accumulators: it has more, but not fewer.
+int64_t LeastRegisters(tt::FuncOp function) {
+  int64_t words = 1;
+  function.walk([&](ttng::WarpGroupDotOp dot) {
+    auto sums = llvm::cast<RankedTensorType>(dot.getD().getType());
+    const int64_t bits = sums.getNumElements() * sums.getElementTypeBitWidth();
+    words = std::max(words, bits / 32 / (int64_t{ttg::NumWarps(dot)} * ttg::ThreadsPerWarp(dot)));
+  });
+  return words;
+}
+
+// Whether others may wait for what the operation does, or it may touch any memory.
+bool MayTellOthers(Operation* op) {
+  if (llvm::isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::CallOp, ttg::WarpSpecializeOp>(op)) return true;
+  auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  const bool is_assembly = llvm::isa<tt::ElementwiseInlineAsmOp, tt::ExternElementwiseOp>(op);
+  return is_assembly && (!effects || !effects.hasNoEffect());
+}
+
+class FunctionStores final {
+ public:
+  // Of a block, and of a multiprocessor.
+  struct Limits {
+    int64_t shared_bytes, reserved_bytes, registers;
+  };
+
+  FunctionStores(tt::FuncOp function, Limits limits) : function_(function), limits_(limits) {}
+
+  void Run() {
+    if (!Find()) return;
+    bool has_changed = false;
+    for (auto& [loop, stores] : stores_) has_changed |= Replace(loop, stores);
+    if (has_changed) EraseDead(function_);
+  }
+
+ private:
+  bool Find();
+  bool Replace(Operation* loop, llvm::ArrayRef<BlockStore> stores);
+  int64_t FreeBytes();
+
+  tt::FuncOp function_;
+  const Limits limits_;
+  TensorMapMaker maps_;
+  llvm::MapVector<Operation*, llvm::SmallVector<BlockStore>> stores_;  // by outermost loop
+};
+
+// Whether there are stores that bulk copies may take the place of.
+bool FunctionStores::Find() {
+  if (function_
+          .walk([](Operation* op) {
+            return MayTellOthers(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+          })
+          .wasInterrupted())
+    return false;
+  llvm::SmallVector<BlockStore> found;
+  function_.walk([&](tt::StoreOp store) {
+    std::optional<BlockStore> block = BlockStoreOf(store);
+    Operation* loop = block ? OutermostLoop(store) : nullptr;
+    if (loop && HasDots(loop)) found.push_back(*block);
+  });
+  // One that stays makes others stay that may be of its tensor.
+  for (bool changes = true; changes;) {
+    changes = false;
+    function_.walk([&](Operation* op) {
+      if (llvm::any_of(found, [&](const BlockStore& each) { return each.store == op; })) return;
+      const size_t before = found.size();
+      llvm::erase_if(found, [&](const BlockStore& each) { return MayAccessTensor(op, each.block, true); });
+      changes |= found.size() != before;
+    });
+  }
+  for (const BlockStore& each : found) stores_[OutermostLoop(each.store)].push_back(each);
+  return !found.empty();
+}
+
+// Of shared memory, if nothing shares its place, beside what the blocks have that are resident together.
+int64_t FunctionStores::FreeBytes() {
+  int64_t used = kSmallBytes, scratch = 0;
+  llvm::SmallPtrSet<Operation*, 4> gone;
+  for (auto& [loop, stores] : stores_)
+    for (BlockStore store : stores) gone.insert(store.store.getValue().getDefiningOp());
+  function_.walk([&](Operation* op) {
+    if (auto alloc = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
+      used += BufferBytes(alloc.getType());
+    } else if (!gone.contains(op)) {
+      scratch = std::max(scratch, ScratchBytes(op));
+    }
+  });
+  used += scratch;
+  if (used > limits_.shared_bytes) return 0;
+  const int64_t all = limits_.shared_bytes + limits_.reserved_bytes;
+  const BlockLimits limits{limits_.registers, all, used + limits_.reserved_bytes};
+  const int64_t blocks = std::max<int64_t>(limits.Blocks(function_, LeastRegisters(function_)), 1);
+  return all / blocks - limits_.reserved_bytes - used;
+}
+
+// How many stores follow each other in a block, with none in a region between.
+llvm::SmallVector<size_t> RunsOf(llvm::ArrayRef<BlockStore> stores) {
+  llvm::SmallVector<size_t> runs;
+  mlir::Block* last = nullptr;
+  for (BlockStore store : stores) {
+    if (store.store->getBlock() != last) runs.push_back(0);
+    ++runs.back();
+    last = store.store->getBlock();
+  }
+  return runs;
+}
+
+// The parts of `value`, in order.
+void Cut(mlir::OpBuilder& b, Value value, int dim, int parts, llvm::SmallVectorImpl<Value>& cut) {
+  if (parts == 1) return cut.push_back(value);
+  mlir::Location loc = value.getLoc();
+  const Halving halving = *HalvingOf(llvm::cast<RankedTensorType>(value.getType()), dim);
+  value = tt::ReshapeOp::create(b, loc, halving.reshaped, value);
+  value = tt::TransOp::create(b, loc, halving.turned, value, halving.order);
+  auto split = tt::SplitOp::create(b, loc, halving.half, halving.half, value);
+  Cut(b, split.getOutLHS(), dim, parts / 2, cut);
+  Cut(b, split.getOutRHS(), dim, parts / 2, cut);
+}
+
+class PlannedStores final {
+ public:
+  PlannedStores(Operation* loop, const StorePlan& plan, TensorMapMaker& maps) : loop_(loop), plan_(plan), maps_(maps) {}
+
+  void Make() {
+    llvm::SmallVector<CopiedBlock> blocks;
+    for (const StorePart& copy : plan_.copies) blocks.push_back(Copied(copy));
+    maps_.Make(blocks);
+    mlir::OpBuilder b(loop_);
+    for (const SlotPool& pool : plan_.pools) pools_.push_back(MakePool(b, pool));
+    for (size_t i = 0; i < plan_.stores.size(); ++i) Replace(i);
+    b.setInsertionPointAfter(loop_);
+    ttng::TMAStoreWaitOp::create(b, loop_->getLoc(), 0, /*read_only=*/true);
+    for (Value pool : pools_) ttg::LocalDeallocOp::create(b, loop_->getLoc(), pool);
+  }
+
+ private:
+  CopiedBlock Copied(const StorePart& copy) const {
+    return {plan_.stores[copy.store].block, copy.sizes, plan_.pools[copy.pool].slot};
+  }
+
+  Value MakePool(mlir::OpBuilder& b, const SlotPool& pool) {
+    ttg::MemDescType slot = pool.slot;
+    llvm::SmallVector<int64_t> shape(slot.getShape());
+    shape.insert(shape.begin(), pool.slots);
+    auto type = ttg::MemDescType::get(b.getContext(), shape, slot.getElementType(), slot.getEncoding(),
+                                      slot.getMemorySpace(), /*mutableMemory=*/true, shape);
+    return ttg::LocalAllocOp::create(b, loop_->getLoc(), type, Value());
+  }
+
+  // In place of the store of this number.
+  void Replace(size_t number) {
+    tt::StoreOp store = plan_.stores[number].store;
+    mlir::OpBuilder b(store);
+    llvm::SmallVector<Value> parts;
+    Cut(b, plan_.stores[number].value, plan_.dim, plan_.parts, parts);
+    auto part = parts.begin();
+    for (const StorePart& copy : plan_.copies)
+      if (copy.store == number) Start(b, copy, *part++);
+    store.erase();
+  }
+
+  void Start(mlir::OpBuilder& b, const StorePart& copy, Value value) {
+    tt::BlockMaskOp block = plan_.stores[copy.store].block;
+    mlir::Location loc = value.getLoc();
+    if (copy.wait) ttng::TMAStoreWaitOp::create(b, loc, copy.wait->pending, copy.wait->reads_only);
+    Value number = arith::ConstantIntOp::create(b, loc, copy.slot, 32);
+    Value slot = ttg::MemDescIndexOp::create(b, loc, plan_.pools[copy.pool].slot, pools_[copy.pool], number);
+    ttg::LocalStoreOp::create(b, loc, value, slot);
+    ttng::FenceAsyncSharedOp::create(b, loc, /*bCluster=*/false);
+    llvm::SmallVector<Value> at(block.getIndices());
+    for (auto [index, size, part] : llvm::zip(at, block.getBlock(), copy.sizes))
+      if (size != part && copy.begin != 0)
+        index = arith::AddIOp::create(b, loc, index, arith::ConstantIntOp::create(b, loc, copy.begin, 32));
+    ttng::AsyncTMACopyLocalToGlobalOp::create(b, loc, maps_.MapFor(Copied(copy)), at, slot);
+  }
+
+  Operation* loop_;
+  const StorePlan& plan_;
+  TensorMapMaker& maps_;
+  llvm::SmallVector<Value> pools_;
+};
+
+bool FunctionStores::Replace(Operation* loop, llvm::ArrayRef<BlockStore> stores) {
+  std::optional<StorePlan> plan = PlanStores(stores, RunsOf(stores), FreeBytes());
+  if (!plan) return false;
+  PlannedStores(loop, *plan, maps_).Make();
+  return true;
+}
+
+class BulkStoresPass : public impl::BulkStoresPassBase<BulkStoresPass> {
+  using BulkStoresPassBase::BulkStoresPassBase;
+  void runOnOperation() override {
+    auto ctas = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
+    if (ctas && ctas.getInt() > 1) return;
+    for (auto function : getOperation().getOps<tt::FuncOp>())
+      if (function.isPublic()) FunctionStores(function, {max_shared_bytes, reserved_shared_bytes, registers}).Run();
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

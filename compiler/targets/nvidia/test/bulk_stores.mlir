@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --nvidia-bulk-stores --canonicalize | FileCheck %s
+
+// A block goes through shared memory. The wait for the copy of the iteration before comes before the write. The map is
+// made together with one that is there already.
+// CHECK-LABEL: @whole
+//       CHECK:   ttng.tensormap_create %{{.*}}, %arg1
+//       CHECK:   ttng.tensormap_create %[[MAP:.*]], %arg0, [%c64_i32{{.*}}, %c64_i32{{.*}}], [{{.*}}], {{.*}} {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 1 : i32}
+//  CHECK-NEXT:   ttng.tensormap_fenceproxy_acquire %[[MAP]]
+//  CHECK-NEXT:   ttng.tensormap_fenceproxy_acquire
+//       CHECK:   %[[DESC:.*]] = ttng.reinterpret_tensor_descriptor %[[MAP]]
+//       CHECK:   %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16
+//       CHECK:   scf.for %[[I:.*]] =
+//       CHECK:     %[[X:.*]] = arith.truncf
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     %[[SLOT:.*]] = ttg.memdesc_index %[[SLOTS]][%c0_i32]
+//  CHECK-NEXT:     ttg.local_store %[[X]], %[[SLOT]]
+//  CHECK-NEXT:     ttng.fence_async_shared
+//  CHECK-NEXT:     ttng.async_tma_copy_local_to_global %[[DESC]][%[[I]], %c0_i32] %[[SLOT]]
+//   CHECK-NOT:     tt.store
+//       CHECK:   ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
+//  CHECK-NEXT:   ttg.local_dealloc %[[SLOTS]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @whole(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x64xi1, #blocked>, %ps: tensor<64x64x!tt.ptr<f16>, #blocked>, %zero: tensor<64x64xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x64xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %other = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    ttng.tensormap_create %other, %q, [%c64, %c64], [%m, %m], [%pitch], [%c1, %c1] {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+    ttng.tensormap_fenceproxy_acquire %other : !tt.ptr<i8>
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x64xf16, #turned, #smem> -> tensor<64x64xf32, #mma>
+      %x = arith.truncf %d : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 64>} : tensor<64x64xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x64x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// There is room for three quarters of a block. Nothing waits for the first three, the last one for the first one's read.
+// CHECK-LABEL: @parts
+//       CHECK:   %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%[[I:.*]], %c0_i32]
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%[[I]], %c64_i32]
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%[[I]], %c128_i32]
+//       CHECK:     ttng.async_tma_store_wait {pendings = 2 : i32, read_only}
+//       CHECK:     ttg.memdesc_index %[[SLOTS]][%c0_i32]
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%[[I]], %c192_i32]
+//       CHECK:   ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @parts(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %used = ttg.local_alloc : () -> !ttg.memdesc<25x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// Two quarters would not fit either.
+// CHECK-LABEL: @no_room
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @no_room(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %used = ttg.local_alloc : () -> !ttg.memdesc<27x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// The second block is beside the first one, the third one may have elements of both. It waits until these are written.
+// CHECK-LABEL: @order
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%[[I:.*]], %[[J:.*]]]
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @order(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %c256 = arith.constant 256 : i32
+    %used = ttg.local_alloc : () -> !ttg.memdesc<15x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %j = arith.muli %i, %m : i32
+      %next = arith.addi %j, %c256 : i32
+      %between = arith.addi %j, %c64 : i32
+      %k = tt.block_mask %inside, %p[%i, %j], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+      %k2 = tt.block_mask %inside, %p[%i, %next], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k2 : tensor<64x256x!tt.ptr<f16>, #blocked>
+      %k3 = tt.block_mask %inside, %p[%i, %between], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k3 : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// The tensor is read, too.
+// CHECK-LABEL: @reads
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @reads(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %y = tt.load %p : !tt.ptr<f16>
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+      tt.store %q, %y : !tt.ptr<f16>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// Another program may wait for the block.
+// CHECK-LABEL: @tells
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @tells(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>, %flag: !tt.ptr<i32>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+      %t = arith.constant true
+      %old = tt.atomic_rmw add, release, gpu, %flag, %m, %t : (!tt.ptr<i32>, i32, i1) -> i32
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// The block is stored under a condition.
+// CHECK-LABEL: @condition
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @condition(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>, %t: i1) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      %s = tt.splat %t : i1 -> tensor<64x256xi1, #blocked>
+      %k2 = arith.andi %k, %s : tensor<64x256xi1, #blocked>
+      tt.store %ps, %c, %k2 : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// There is no loop, so that the map is not worth its time.
+// CHECK-LABEL: @once
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @once(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%m, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+// Threads hold whole rows anyway.
+// CHECK-LABEL: @rows
+//   CHECK-NOT:   async_tma
+//       CHECK:   tt.store
+//   CHECK-NOT:   async_tma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @rows(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>, %y: tensor<64x256xf16, #blocked>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %y, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over tiles of a product, which descriptors store. Where a device has bulk copies, these take the place of the
+// stores. The tensor is what it is with stores, whatever the order in which copies end.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/conformance/persistent_products.h"
+
+namespace tritond::conformance {
+namespace {
+
+std::string Options(const PersistentProducts& p, bool has_copies = true) {
+  return absl::StrCat("\"num_stages\": ", p.stages, has_copies ? "" : ", \"bulk_copies\": false");
+}
+
+bool HasThem(const Machine& machine) { return absl::EndsWith(machine.device, "cuda:90"); }
+
+// How many copies the kernel starts for a tile, a box each.
+int CopiesOf(const Machine& machine, const PersistentProducts& p, bool has_copies = true) {
+  absl::StatusOr<LlirKernel> kernel = CompileToLlir(machine, TextOf(p), Options(p, has_copies));
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  int count = 0;
+  const std::string text = kernel.ok() ? kernel->text : "";
+  for (size_t at = 0; (at = text.find("global.shared::cta.bulk_group", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+class BulkStores : public testing::TestWithParam<std::tuple<Machine, PersistentProducts>> {};
+
+TEST_P(BulkStores, WriteWhatTheProgramStores) {
+  const auto& [machine, p] = GetParam();
+  Array left = LeftOf(p), right = RightOf(p), result = ResultOf(p);
+  absl::Status status = RunKernel(machine, TextOf(p), {}, {left, right, result}, Options(p));
+  ASSERT_TRUE(status.ok()) << status << "\n" << TextOf(p);
+  EXPECT_TRUE(Agree(result, ExpectedOf(p)));
+  // Of eight warps, two share a row, so that fewer tiles can be cut.
+  if (HasThem(machine) && machine.num_warps == 4) EXPECT_GT(CopiesOf(machine, p), 0);
+}
+
+class BulkStoresOfTheDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Machine& machine : Machines({4}))
+      if (HasThem(machine)) machine_ = machine;
+    if (machine_.device.empty()) GTEST_SKIP() << "no device of compute capability 9.0";
+  }
+
+  Machine machine_;
+};
+
+TEST_F(BulkStoresOfTheDevice, AreMadeForWholeBlocks) {
+  EXPECT_EQ(CopiesOf(machine_, {}), 1);
+  EXPECT_EQ(CopiesOf(machine_, {}, /*has_copies=*/false), 0);
+}
+
+TEST_F(BulkStoresOfTheDevice, CostNoBlock) {
+  PersistentProducts p;
+  p.stages = 3;
+  EXPECT_EQ(CopiesOf(machine_, p), 0);  // four blocks have 57 KiB each, and 48 are in use
+}
+
+TEST_F(BulkStoresOfTheDevice, AreNotMadeToATensorThatIsRead) {
+  PersistentProducts p;
+  p.reads_result = true;
+  EXPECT_EQ(CopiesOf(machine_, p), 0);
+}
+
+const PersistentProducts kAll[] = {
+    {},
+    {"f16", "f16", 100, 50, 40},           // a tile wider than the tensor
+    {"f16", "f16", 10, 64, 100, 64, 4},    // tiles beyond the tensor
+    {"bf16", "bf16", 100, 120, 160, 128},  // rows of two boxes
+    {"f16", "f8E4M3FN", 100, 64, 128, 128},
+    {"f16", "f16", 100, 128, 128, 128, 3, 4, 1},
+    {"f16", "f16", 100, 128, 128, 128, 3, 4, 8},  // halves that overlap
+    {"f16", "f32", 100, 128, 128, 128, 3, 4},     // parts that take turns
+    {"f16", "f16", 100, 250, 128, 256, 4, 5, 1},  // parts of halves that take turns
+    {"f16", "f16", 100, 64, 128, 64, 3, 4, 0, true},
+    {"f16", "f16", 100, 64, 0},
+};
+
+INSTANTIATE_TEST_SUITE_P(On, BulkStores, testing::Combine(testing::ValuesIn(Machines({4, 8})), testing::ValuesIn(kAll)),
+                         [](const auto& info) {
+                           return NameOf(std::get<0>(info.param)) + "_" + NameOf(std::get<1>(info.param));
+                         });
+
+}  // namespace
+}  // namespace tritond::conformance
