@@ -111,50 +111,6 @@ llvm::SmallVector<BlockCopy> FirstsOf(const CopyRing& ring, int64_t fill) {
   return firsts;
 }
 
-// mbarriers of the slots of a ring.
-class SlotBarriers final {
- public:
-  SlotBarriers(mlir::OpBuilder& b, mlir::Location loc, int64_t slots, int count) : slots_(slots) {
-    row_ = ttg::LocalAllocOp::create(b, loc, Type(b, {slots, 1}), Value());
-    for (int64_t slot = 0; slot < slots; ++slot)
-      ttng::InitBarrierOp::create(b, loc, At(b, loc, arith::ConstantIntOp::create(b, loc, slot, 32)), count);
-  }
-  Value At(mlir::OpBuilder& b, mlir::Location loc, Value slot) const {
-    return ttg::MemDescIndexOp::create(b, loc, Type(b, {1}), row_, slot);
-  }
-  void End(mlir::OpBuilder& b, mlir::Location loc) const {
-    for (int64_t slot = 0; slot < slots_; ++slot)
-      ttng::InvalBarrierOp::create(b, loc, At(b, loc, arith::ConstantIntOp::create(b, loc, slot, 32)));
-  }
-
- private:
-  static ttg::MemDescType Type(mlir::OpBuilder& b, llvm::ArrayRef<int64_t> shape) {
-    return ttng::PlainBufferType(shape, b.getI64Type());
-  }
-
-  Value row_;
-  int64_t slots_;
-};
-
-Value Equals(mlir::OpBuilder& b, mlir::Location loc, Value value, int64_t constant) {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value,
-                               arith::ConstantIntOp::create(b, loc, constant, 32));
-}
-
-// `slot` and `ahead` more, in a ring of so many.
-Value Advanced(mlir::OpBuilder& b, mlir::Location loc, Value slot, int64_t ahead, int64_t slots) {
-  if (ahead % slots == 0) return slot;
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, loc, value, 32); };
-  Value sum = arith::AddIOp::create(b, loc, slot, constant(ahead % slots));
-  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, sum, constant(slots));
-  return arith::SelectOp::create(b, loc, wraps, arith::SubIOp::create(b, loc, sum, constant(slots)), sum);
-}
-
-Value Toggled(mlir::OpBuilder& b, mlir::Location loc, Value phase, Value if_true) {
-  Value bit = arith::ExtUIOp::create(b, loc, b.getI32Type(), if_true);
-  return arith::XOrIOp::create(b, loc, phase, bit);
-}
-
 // The bulk copies of one slot, in place of `copies`, which are in one block and made under the same conditions.
 void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, const TensorMapMaker& maps) {
   mlir::OpBuilder b(copies.front().copy);
@@ -338,26 +294,49 @@ bool BulkCopies::Pays() {
 
 void BulkCopies::Apply(TensorMapMaker& maps) {
   tt::FuncOp function = loop_->getParentOfType<tt::FuncOp>();
-  mlir::Location loc = loop_.getLoc();
+  mlir::IRRewriter b(Begin());
+  Value no_token = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), mlir::ValueRange());
+  MakeBarriers(b);
+  CarryPhases(b);
+  WaitForCopies(b);
+  WaitForReads(b);
+  WaitBehindLoop(b);
+  ReplaceCopies(maps);
+  WaitBeforeLoop(b);
+  EraseCopies(b, no_token);
+  EraseDead(function);
+}
+
+// The first of the copies in front of the loop; without one, the loop.
+Operation* BulkCopies::Begin() {
   Operation* begin = loop_;
   for (const CopyRing& ring : rings_)
     for (const BlockCopy& first : ring.firsts)
       if (first.copy->isBeforeInBlock(begin)) begin = ttg::AsyncCopyGlobalToLocalOp(first.copy);
-  mlir::IRRewriter b(begin);
-  Value no_token = ttg::AsyncCommitGroupOp::create(b, loc, mlir::ValueRange());
-  llvm::SmallVector<SlotBarriers> full;
-  for (const CopyRing& ring : rings_) full.emplace_back(b, loc, ring.slots, 1);
-  SlotBarriers empty(b, loc, rings_.front().slots, ttg::NumWarps(loop_));
+  return begin;
+}
 
-  // The slots that an iteration reads, and their phases.
+// The first one of the body.
+Operation* BulkCopies::FirstCopy() {
+  Operation* first = rings_.front().copies.front().copy;
+  for (const CopyRing& ring : rings_)
+    if (ring.copies.front().copy->isBeforeInBlock(first))
+      first = ttg::AsyncCopyGlobalToLocalOp(ring.copies.front().copy);
+  return first;
+}
+
+void BulkCopies::MakeBarriers(mlir::OpBuilder& b) {
+  for (const CopyRing& ring : rings_) full_.emplace_back(b, loop_.getLoc(), ring.slots, 1);
+  empty_.emplace(b, loop_.getLoc(), rings_.front().slots, ttg::NumWarps(loop_));
+}
+
+// The slots that an iteration reads, and their phases. The phase in which all have read what the iteration before did
+// follows from that of the slot where the loop reads the ring's slots from the first one on.
+void BulkCopies::CarryPhases(mlir::RewriterBase& b) {
+  mlir::Location loc = loop_.getLoc();
   b.setInsertionPoint(loop_);
-  llvm::SmallVector<Value> inits(rings_.size(), arith::ConstantIntOp::create(b, loc, 0, 32)), slots, phases;
-  // The phase in which all have read what the iteration before did. Where the loop reads the ring's slots from the
-  // first one on, it follows from that of the slot.
-  const CopyRing& first_ring = rings_.front();
-  const int64_t first_read = (first_ring.first_slot + first_ring.fills - distance_) % first_ring.slots;
-  const bool has_turn = first_ring.fills != distance_;
-  if (has_turn) inits.push_back(arith::ConstantIntOp::create(b, loc, arrival_ ? 1 : 0, 32));
+  llvm::SmallVector<Value> inits(rings_.size(), arith::ConstantIntOp::create(b, loc, 0, 32));
+  if (HasTurn()) inits.push_back(arith::ConstantIntOp::create(b, loc, arrival_ ? 1 : 0, 32));
   llvm::SmallVector<unsigned> arguments_of_slots;
   for (const CopyRing& ring : rings_) arguments_of_slots.push_back(ring.slot.getArgNumber());
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location at, llvm::ArrayRef<BlockArgument> arguments) {
@@ -366,70 +345,91 @@ void BulkCopies::Apply(TensorMapMaker& maps) {
     for (auto [ring, phase] : llvm::zip(rings_, arguments)) {
       Value slot = Advanced(before, at, ring.slot, ring.ahead + ring.slots - distance_, ring.slots);
       // The argument itself is another one in the new loop.
-      slots.push_back(slot == ring.slot ? Value() : slot);
-      phases.push_back(phase);
+      slots_.push_back(slot == ring.slot ? Value() : slot);
+      phases_.push_back(phase);
       const int64_t last = (ring.first_slot + ring.slots - 1) % ring.slots;
       next.push_back(Toggled(inner, at, phase, Equals(inner, at, slot, last)));
     }
-    Value slot = slots.front() ? slots.front() : Value(first_ring.slot);
-    const int64_t last = arrival_ ? first_read : (first_read + first_ring.slots - 1) % first_ring.slots;
-    if (has_turn) next.push_back(Toggled(inner, at, arguments.back(), Equals(inner, at, slot, last)));
+    const CopyRing& first_ring = rings_.front();
+    Value slot = slots_.front() ? slots_.front() : Value(first_ring.slot);
+    const int64_t last = arrival_ ? FirstRead() : (FirstRead() + first_ring.slots - 1) % first_ring.slots;
+    if (HasTurn()) next.push_back(Toggled(inner, at, arguments.back(), Equals(inner, at, slot, last)));
     return next;
   };
   loop_ = llvm::cast<ForOp>(
       (*loop_.replaceWithAdditionalYields(b, inits, /*replaceInitOperandUsesInLoop=*/false, yields)).getOperation());
-  for (auto [ring, number, slot] : llvm::zip(rings_, arguments_of_slots, slots)) {
+  for (auto [ring, number, slot] : llvm::zip(rings_, arguments_of_slots, slots_)) {
     ring.slot = loop_.getBody()->getArgument(number);
     if (!slot) slot = ring.slot;
   }
+}
 
+void BulkCopies::WaitForCopies(mlir::OpBuilder& b) {
+  mlir::Location loc = loop_.getLoc();
   b.setInsertionPoint(wait_);
-  for (auto [ring, barriers, slot, phase] : llvm::zip(rings_, full, slots, phases))
+  for (auto [barriers, slot, phase] : llvm::zip(full_, slots_, phases_))
     ttng::WaitBarrierOp::create(b, loc, barriers.At(b, loc, slot), phase, Value(), mlir::ValueRange());
-  // The first copy of the body waits for the iteration before.
-  Operation* first_copy = rings_.front().copies.front().copy;
-  for (const CopyRing& ring : rings_)
-    if (ring.copies.front().copy->isBeforeInBlock(first_copy))
-      first_copy = ttg::AsyncCopyGlobalToLocalOp(ring.copies.front().copy);
+}
+
+// The first copy of the body waits for the iteration before.
+void BulkCopies::WaitForReads(mlir::OpBuilder& b) {
+  mlir::Location loc = loop_.getLoc();
+  Operation* first_copy = FirstCopy();
   b.setInsertionPoint(first_copy);
-  const int64_t ring_slots = rings_.front().slots;
-  Value slot = slots.front();
-  Value turn = has_turn ? Value(loop_.getRegionIterArgs().back()) : phases.front();
-  Value emptied = arrival_ ? Advanced(b, loc, slot, ring_slots - 1, ring_slots) : slot;
-  if (arrival_ && !has_turn) turn = Toggled(b, loc, turn, Equals(b, loc, slot, first_read));
+  const int64_t slots = rings_.front().slots;
+  Value slot = slots_.front();
+  Value turn = HasTurn() ? Value(loop_.getRegionIterArgs().back()) : phases_.front();
+  Value emptied = arrival_ ? Advanced(b, loc, slot, slots - 1, slots) : slot;
+  if (arrival_ && !HasTurn()) turn = Toggled(b, loc, turn, Equals(b, loc, slot, FirstRead()));
   Value acts = Equals(b, loc, ttg::WarpIdOp::create(b, loc, b.getI32Type(), nullptr), 0);
   if (arrival_) b.setInsertionPoint(arrival_);
-  ttng::ArriveBarrierByWarpsOp::create(b, loc, empty.At(b, loc, slot));
+  ttng::ArriveBarrierByWarpsOp::create(b, loc, empty_->At(b, loc, slot));
   b.setInsertionPoint(first_copy);
-  ttng::WaitBarrierOp::create(b, loc, empty.At(b, loc, emptied), turn, acts, mlir::ValueRange());
+  ttng::WaitBarrierOp::create(b, loc, empty_->At(b, loc, emptied), turn, acts, mlir::ValueRange());
+}
+
+void BulkCopies::WaitBehindLoop(mlir::OpBuilder& b) {
+  mlir::Location loc = loop_.getLoc();
   b.setInsertionPointAfter(loop_);
   if (late_wait_) {
     b.setInsertionPoint(late_wait_);
-    for (auto [i, ring] : llvm::enumerate(rings_)) {
+    auto phases = loop_.getResults().take_back(rings_.size() + (HasTurn() ? 1 : 0));
+    for (auto [ring, barriers, phase] : llvm::zip(rings_, full_, phases)) {
       Value slot = loop_.getTiedLoopResult(loop_.getTiedLoopInit(ring.slot));
       slot = Advanced(b, loc, slot, ring.ahead + ring.slots - distance_, ring.slots);
-      Value phase = loop_.getResults().take_back(inits.size())[i];
-      ttng::WaitBarrierOp::create(b, loc, full[i].At(b, loc, slot), phase, Value(), mlir::ValueRange());
+      ttng::WaitBarrierOp::create(b, loc, barriers.At(b, loc, slot), phase, Value(), mlir::ValueRange());
     }
     b.setInsertionPointAfter(late_wait_);
   }
-  for (const SlotBarriers& barriers : full) barriers.End(b, loc);
-  empty.End(b, loc);
+  for (const SlotBarriers& barriers : full_) barriers.End(b, loc);
+  empty_->End(b, loc);
+}
 
+void BulkCopies::ReplaceCopies(TensorMapMaker& maps) {
   llvm::SmallVector<CopiedBlock> blocks;
   for (const CopyRing& ring : rings_)
     for (const auto& copies : {ring.copies, ring.firsts})
       for (const BlockCopy& copy : copies) blocks.push_back(CopiedBlockOf(copy));
   maps.Make(blocks);
-  for (auto [ring, barriers] : llvm::zip(rings_, full)) {
+  for (auto [ring, barriers] : llvm::zip(rings_, full_)) {
     MakeCopies(ring.copies, barriers, maps);
     for (int64_t fill = 0; fill < ring.fills; ++fill) MakeCopies(FirstsOf(ring, fill), barriers, maps);
+  }
+}
+
+void BulkCopies::WaitBeforeLoop(mlir::OpBuilder& b) {
+  mlir::Location loc = loop_.getLoc();
+  for (auto [ring, barriers] : llvm::zip(rings_, full_)) {
     for (auto [wait, slot] : ring.first_waits) {
       b.setInsertionPoint(wait);
       Value number = arith::ConstantIntOp::create(b, loc, slot, 32), zero = arith::ConstantIntOp::create(b, loc, 0, 32);
       ttng::WaitBarrierOp::create(b, loc, barriers.At(b, loc, number), zero, Value(), mlir::ValueRange());
     }
   }
+}
+
+// And the waits for them.
+void BulkCopies::EraseCopies(mlir::RewriterBase& b, Value no_token) {
   for (const CopyRing& ring : rings_)
     for (const auto& copies : {ring.copies, ring.firsts})
       for (const BlockCopy& copy : copies) Erase(copy.copy, no_token);
@@ -439,7 +439,6 @@ void BulkCopies::Apply(TensorMapMaker& maps) {
   waits.insert(wait_);
   if (late_wait_) waits.insert(late_wait_);
   for (Operation* wait : waits) b.replaceOp(wait, no_token);
-  EraseDead(function);
 }
 
 }  // namespace tritond::compiler

@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "compiler/targets/nvidia/named_blocks.h"
+#include "compiler/targets/nvidia/slot_barriers.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace tritond::compiler {
 
@@ -52,11 +54,33 @@ class BulkCopies final {
   bool AddCopy(mlir::Operation* op);
   bool AddFirst(mlir::Operation* op);
 
+  mlir::Operation* Begin();
+  mlir::Operation* FirstCopy();
+  void MakeBarriers(mlir::OpBuilder& b);
+  void CarryPhases(mlir::RewriterBase& b);
+  void WaitForCopies(mlir::OpBuilder& b);
+  void WaitForReads(mlir::OpBuilder& b);
+  void WaitBehindLoop(mlir::OpBuilder& b);
+  void ReplaceCopies(TensorMapMaker& maps);
+  void WaitBeforeLoop(mlir::OpBuilder& b);
+  void EraseCopies(mlir::RewriterBase& b, mlir::Value no_token);
+  // Of the first ring, the slot that the first iteration reads, and whether that is another one than the first filled.
+  int64_t FirstRead() const {
+    const CopyRing& ring = rings_.front();
+    return (ring.first_slot + ring.fills - distance_) % ring.slots;
+  }
+  bool HasTurn() const { return rings_.front().fills != distance_; }
+
   mlir::scf::ForOp loop_;
   mlir::Operation* arrival_ = nullptr;
   ttg::AsyncWaitOp wait_, late_wait_;
   int64_t distance_ = 0;  // iterations from a copy to the wait for it
   llvm::SmallVector<CopyRing, 0> rings_;
+  // Of the loop as it becomes, for each ring: mbarriers that say that slots are full, the slot that an iteration reads,
+  // and its phase. Of the first ring, those that say that slots are empty.
+  llvm::SmallVector<SlotBarriers> full_;
+  std::optional<SlotBarriers> empty_;
+  llvm::SmallVector<mlir::Value> slots_, phases_;
 };
 
 }  // namespace tritond::compiler
