@@ -43,8 +43,8 @@ using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-// For tensor maps on their way, and the mbarriers of loops.
-constexpr int64_t kSmallBytes = 1024;
+// For tensor maps on their way, and the mbarriers of loops; at least as much as slots are aligned to.
+constexpr int64_t kMapBytes = 128, kMbarriersBytes = 256, kLeastSmallBytes = 1024;
 
 // The outermost loop around `op`, if nothing but loops and branches is around it; else null.
 Operation* OutermostLoop(Operation* op) {
@@ -86,6 +86,18 @@ bool MayTellOthers(Operation* op) {
   return is_assembly && (!effects || !effects.hasNoEffect());
 }
 
+// How many stores follow each other in a block, with none in a region between.
+llvm::SmallVector<size_t> RunsOf(llvm::ArrayRef<BlockStore> stores) {
+  llvm::SmallVector<size_t> runs;
+  mlir::Block* last = nullptr;
+  for (BlockStore store : stores) {
+    if (store.store->getBlock() != last) runs.push_back(0);
+    ++runs.back();
+    last = store.store->getBlock();
+  }
+  return runs;
+}
+
 class FunctionStores final {
  public:
   // Of a block, and of a multiprocessor.
@@ -96,25 +108,30 @@ class FunctionStores final {
   FunctionStores(tt::FuncOp function, Limits limits) : function_(function), limits_(limits) {}
 
   void Run() {
-    if (!Find()) return;
-    bool has_changed = false;
-    for (auto& [loop, stores] : stores_) has_changed |= Replace(loop, stores);
-    if (has_changed) EraseDead(function_);
+    while (Find() && !Plan()) {
+    }
+    for (const auto& [loop, plan] : plans_) Replace(loop, plan);
+    if (!plans_.empty()) EraseDead(function_);
   }
 
  private:
   bool Find();
-  bool Replace(Operation* loop, llvm::ArrayRef<BlockStore> stores);
+  bool Plan();
+  void Replace(Operation* loop, const StorePlan& plan);
+  int64_t SmallBytes();
   int64_t FreeBytes();
 
   tt::FuncOp function_;
   const Limits limits_;
   TensorMapMaker maps_;
   llvm::MapVector<Operation*, llvm::SmallVector<BlockStore>> stores_;  // by outermost loop
+  llvm::SmallPtrSet<Operation*, 4> refused_;
+  std::vector<std::pair<Operation*, StorePlan>> plans_;
 };
 
 // Whether there are stores that bulk copies may take the place of.
 bool FunctionStores::Find() {
+  stores_.clear();
   if (function_
           .walk([](Operation* op) {
             return MayTellOthers(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
@@ -125,7 +142,7 @@ bool FunctionStores::Find() {
   function_.walk([&](tt::StoreOp store) {
     std::optional<BlockStore> block = BlockStoreOf(store);
     Operation* loop = block ? OutermostLoop(store) : nullptr;
-    if (loop && HasDots(loop)) found.push_back(*block);
+    if (loop && HasDots(loop) && !refused_.contains(store)) found.push_back(*block);
   });
   // One that stays makes others stay that may be of its tensor.
   for (bool changes = true; changes;) {
@@ -141,9 +158,32 @@ bool FunctionStores::Find() {
   return !found.empty();
 }
 
+// Plans all of them. False where those of a loop must stay; what may be of their tensors stays, too.
+bool FunctionStores::Plan() {
+  plans_.clear();
+  int64_t free_bytes = FreeBytes();
+  for (auto& [loop, stores] : stores_) {
+    std::optional<StorePlan> plan = PlanStores(stores, RunsOf(stores), free_bytes);
+    if (!plan) {
+      for (BlockStore store : stores) refused_.insert(store.store);
+      plans_.clear();
+      return false;
+    }
+    for (const SlotPool& pool : plan->pools) free_bytes -= pool.slots * BufferBytes(pool.slot);
+    plans_.emplace_back(loop, *std::move(plan));
+  }
+  return true;
+}
+
+int64_t FunctionStores::SmallBytes() {
+  llvm::SmallDenseSet<std::pair<Value, mlir::Attribute>> blocks;
+  function_.walk([&](tt::BlockMaskOp block) { blocks.insert({block.getBase(), block.getBlockAttr()}); });
+  return std::max<int64_t>(kLeastSmallBytes, kMbarriersBytes + kMapBytes * blocks.size());
+}
+
 // Of shared memory, if nothing shares its place, beside what the blocks have that are resident together.
 int64_t FunctionStores::FreeBytes() {
-  int64_t used = kSmallBytes, scratch = 0;
+  int64_t used = SmallBytes(), scratch = 0;
   llvm::SmallPtrSet<Operation*, 4> gone;
   for (auto& [loop, stores] : stores_)
     for (BlockStore store : stores) gone.insert(store.store.getValue().getDefiningOp());
@@ -160,18 +200,6 @@ int64_t FunctionStores::FreeBytes() {
   const BlockLimits limits{limits_.registers, all, used + limits_.reserved_bytes};
   const int64_t blocks = std::max<int64_t>(limits.Blocks(function_, LeastRegisters(function_)), 1);
   return all / blocks - limits_.reserved_bytes - used;
-}
-
-// How many stores follow each other in a block, with none in a region between.
-llvm::SmallVector<size_t> RunsOf(llvm::ArrayRef<BlockStore> stores) {
-  llvm::SmallVector<size_t> runs;
-  mlir::Block* last = nullptr;
-  for (BlockStore store : stores) {
-    if (store.store->getBlock() != last) runs.push_back(0);
-    ++runs.back();
-    last = store.store->getBlock();
-  }
-  return runs;
 }
 
 // The parts of `value`, in order.
@@ -249,12 +277,7 @@ class PlannedStores final {
   llvm::SmallVector<Value> pools_;
 };
 
-bool FunctionStores::Replace(Operation* loop, llvm::ArrayRef<BlockStore> stores) {
-  std::optional<StorePlan> plan = PlanStores(stores, RunsOf(stores), FreeBytes());
-  if (!plan) return false;
-  PlannedStores(loop, *plan, maps_).Make();
-  return true;
-}
+void FunctionStores::Replace(Operation* loop, const StorePlan& plan) { PlannedStores(loop, plan, maps_).Make(); }
 
 class BulkStoresPass : public impl::BulkStoresPassBase<BulkStoresPass> {
   using BulkStoresPassBase::BulkStoresPassBase;
