@@ -6,7 +6,7 @@
 namespace tritond::conformance {
 namespace {
 
-constexpr int kTileRows = 64, kRowStep = 40, kRowsBefore = 24, kTileDepth = 64;
+constexpr int kRowStep = 40, kRowsBefore = 24;
 
 // Sizes of tensors are sums of constants and the number of programs, which is one.
 constexpr char kText[] = R"(
@@ -30,23 +30,23 @@ module {
     %m = arith.addi %rows, %programs : i32
     %n = arith.addi %columns, %programs : i32
     %k = arith.addi %depth, %programs : i32
-    %da = tt.make_tensor_descriptor %a, [%m, %k], [%pitch, %one] : !tt.ptr<$TY>, !tt.tensordesc<tensor<64x64x$TY>>
+    %da = tt.make_tensor_descriptor %a, [%m, %k], [%pitch, %one] : !tt.ptr<$TY>, !tt.tensordesc<tensor<$BMx64x$TY>>
     %db = tt.make_tensor_descriptor %b, [%n, %k], [%pitch, %one] : !tt.ptr<$TY>, !tt.tensordesc<tensor<$BNx64x$TY>>
-    %dc = tt.make_tensor_descriptor %out, [%m, $MIDDLESIZE%n], [%pitch_out, $MIDDLESTRIDE%one] : !tt.ptr<$OUT>, !tt.tensordesc<tensor<64x$MIDDLE$WIDTHx$OUT>>
+    %dc = tt.make_tensor_descriptor %out, [%m, $MIDDLESIZE%n], [%pitch_out, $MIDDLESTRIDE%one] : !tt.ptr<$OUT>, !tt.tensordesc<tensor<$BMx$MIDDLE$WIDTHx$OUT>>
     %round_up = arith.addi %k, %last : i32
     %steps = arith.divsi %round_up, %bk : i32
     scf.for %t = %c0 to %tiles step %c1 : i32 {
       %down = arith.muli %t, %step : i32
       %row = arith.subi %down, %before : i32
       %number = arith.sitofp %t : i32 to f32
-      %begin = tt.splat %number : f32 -> tensor<64x$BNxf32>
-      %r = scf.for %s = %c0 to %steps step %c1 iter_args(%acc = %begin) -> (tensor<64x$BNxf32>) : i32 {
+      %begin = tt.splat %number : f32 -> tensor<$BMx$BNxf32>
+      %r = scf.for %s = %c0 to %steps step %c1 iter_args(%acc = %begin) -> (tensor<$BMx$BNxf32>) : i32 {
         %ks = arith.muli %s, %bk : i32
-        %x = tt.descriptor_load %da[%row, %ks] : !tt.tensordesc<tensor<64x64x$TY>> -> tensor<64x64x$TY>
+        %x = tt.descriptor_load %da[%row, %ks] : !tt.tensordesc<tensor<$BMx64x$TY>> -> tensor<$BMx64x$TY>
         %y0 = tt.descriptor_load %db[%c0, %ks] : !tt.tensordesc<tensor<$BNx64x$TY>> -> tensor<$BNx64x$TY>
         %y = tt.trans %y0 {order = array<i32: 1, 0>} : tensor<$BNx64x$TY> -> tensor<64x$BNx$TY>
-        %d = tt.dot %x, %y, %acc : tensor<64x64x$TY> * tensor<64x$BNx$TY> -> tensor<64x$BNxf32>
-        scf.yield %d : tensor<64x$BNxf32>
+        %d = tt.dot %x, %y, %acc : tensor<$BMx64x$TY> * tensor<64x$BNx$TY> -> tensor<$BMx$BNxf32>
+        scf.yield %d : tensor<$BMx$BNxf32>
       }
       $READ
       $STORE
@@ -56,9 +56,9 @@ module {
 }
 )";
 
-// Of %NAME, an f32 tensor of 64 rows.
+// Of the value of that name, f32.
 std::string Store(const PersistentProducts& p, const std::string& name, int width, const std::string& column) {
-  const std::string shape = absl::StrCat("tensor<64x", width, "x");
+  const std::string shape = absl::StrCat("tensor<", p.tile_rows, "x", width, "x");
   std::string text, value = name;
   if (p.out != "f32") {
     value = absl::StrCat(name, "c");
@@ -69,7 +69,7 @@ std::string Store(const PersistentProducts& p, const std::string& name, int widt
   }
   std::string block = absl::StrCat(shape, p.out, ">");
   if (p.has_middle) {
-    const std::string thick = absl::StrCat("tensor<64x1x", width, "x", p.out, ">");
+    const std::string thick = absl::StrCat("tensor<", p.tile_rows, "x1x", width, "x", p.out, ">");
     absl::StrAppend(&text, value, "r = tt.reshape ", value, " : ", block, " -> ", thick, "\n      ");
     value += "r";
     block = thick;
@@ -80,12 +80,15 @@ std::string Store(const PersistentProducts& p, const std::string& name, int widt
 
 std::string StoreOf(const PersistentProducts& p) {
   if (p.halves == 0) return Store(p, "%r", p.tile_columns, "%c0");
-  const std::string bn = absl::StrCat(p.tile_columns), half = absl::StrCat(p.tile_columns / 2);
-  return absl::StrCat("%r3 = tt.reshape %r : tensor<64x", bn, "xf32> -> tensor<64x2x", half, "xf32>\n      ",
-                      "%rt = tt.trans %r3 {order = array<i32: 0, 2, 1>} : tensor<64x2x", half, "xf32> -> tensor<64x",
-                      half, "x2xf32>\n      ", "%left, %right = tt.split %rt : tensor<64x", half,
-                      "x2xf32> -> tensor<64x", half, "xf32>\n      ", Store(p, "%left", p.tile_columns / 2, "%c0"),
-                      Store(p, "%right", p.tile_columns / 2, "%next"));
+  return Substitute(R"(
+      %r3 = tt.reshape %r : tensor<$BMx$BNxf32> -> tensor<$BMx2x$HALFxf32>
+      %rt = tt.trans %r3 {order = array<i32: 0, 2, 1>} : tensor<$BMx2x$HALFxf32> -> tensor<$BMx$HALFx2xf32>
+      %left, %right = tt.split %rt : tensor<$BMx$HALFx2xf32> -> tensor<$BMx$HALFxf32>
+      )",
+                    {{"BM", absl::StrCat(p.tile_rows)},
+                     {"BN", absl::StrCat(p.tile_columns)},
+                     {"HALF", absl::StrCat(p.tile_columns / 2)}}) +
+         Store(p, "%left", p.tile_columns / 2, "%c0") + Store(p, "%right", p.tile_columns / 2, "%next");
 }
 
 // Where the second half begins.
@@ -100,9 +103,10 @@ int ResultPitchOf(const PersistentProducts& p) { return (p.columns + 15) / 16 * 
 }  // namespace
 
 std::string NameOf(const PersistentProducts& p) {
-  return absl::StrCat(p.type, "_", p.out, "_", p.rows, "x", p.columns, "x", p.depth, "_by_", p.tile_columns, "_",
-                      p.tiles, "tiles_", p.stages, "stages", p.halves ? absl::StrCat("_halves", p.halves) : "",
-                      p.has_middle ? "_middle" : "", p.reads_result ? "_read" : "");
+  return absl::StrCat(p.type, "_", p.out, "_", p.rows, "x", p.columns, "x", p.depth, "_by_", p.tile_rows, "x",
+                      p.tile_columns, "_", p.tiles, "tiles_", p.stages, "stages",
+                      p.halves ? absl::StrCat("_halves", p.halves) : "", p.has_middle ? "_middle" : "",
+                      p.reads_result ? "_read" : "");
 }
 void PrintTo(const PersistentProducts& p, std::ostream* os) { *os << NameOf(p); }
 
@@ -112,7 +116,8 @@ std::string TextOf(const PersistentProducts& p) {
                                         ">\n      tt.print \" \" {hex = false, "
                                         "isSigned = array<i32: 0>} : %seen : ",
                                         p.out);
-  return Substitute(kText, {{"TY", p.type},
+  return Substitute(kText, {{"BM", absl::StrCat(p.tile_rows)},
+                            {"TY", p.type},
                             {"OUT", p.out},
                             {"BN", absl::StrCat(p.tile_columns)},
                             {"T", absl::StrCat(p.tiles)},
@@ -148,7 +153,7 @@ Array ExpectedOf(const PersistentProducts& p) {
   Array expected = ResultOf(p);
   const std::vector<double> left = LeftOf(p).Numbers(), right = RightOf(p).Numbers();
   for (int t = 0; t < p.tiles; ++t)
-    for (int row = kRowStep * t - kRowsBefore; row < kRowStep * t - kRowsBefore + kTileRows; ++row)
+    for (int row = kRowStep * t - kRowsBefore; row < kRowStep * t - kRowsBefore + p.tile_rows; ++row)
       for (int j = 0; j < p.tile_columns; ++j) {
         const int column = p.halves && j >= p.tile_columns / 2 ? j - p.tile_columns / 2 + NextOf(p) : j;
         if (row < 0 || row >= p.rows || column >= p.columns) continue;

@@ -16,8 +16,9 @@ struct PersistentProducts {
   std::string type = "f16", out = "f16";
   int rows = 100, columns = 64, depth = 128;  // of the product
   int tile_columns = 64, tiles = 3, stages = 4;
-  int halves = 0;             // a tile is stored as two, and the second one begins so many columns early; 0: as one
-  bool has_middle = false;    // the result has a dimension between, of which one element is stored
+  int halves = 0;           // a tile is stored as two, and the second one begins so many columns early; 0: as one
+  bool has_middle = false;  // the result has a dimension between, of which one element is stored
+  int tile_rows = 64;
   bool reads_result = false;  // an element of it, before each store
 };
 

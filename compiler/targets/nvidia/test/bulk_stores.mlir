@@ -342,3 +342,44 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// The maps of two tensors are made at once, by a warp each, and have a place in shared memory each.
+// CHECK-LABEL: @maps
+//   CHECK-DAG:   %[[FIRST:.*]] = ttg.local_alloc {alignment = 128 : i32}
+//   CHECK-DAG:   %[[SECOND:.*]] = ttg.local_alloc {alignment = 128 : i32}
+//       CHECK:   ttng.tensormap_create %{{.*}}, %arg0, {{.*}} slot %{{.*}} {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32}
+//   CHECK-NOT:   acquire
+//       CHECK:   ttng.tensormap_create %{{.*}}, %arg1, {{.*}} slot %{{.*}} {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 1 : i32}
+//  CHECK-NEXT:   ttng.tensormap_fenceproxy_acquire
+//  CHECK-NEXT:   ttng.tensormap_fenceproxy_acquire
+//       CHECK:   scf.for
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @maps(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %used = ttg.local_alloc : () -> !ttg.memdesc<15x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+      %k2 = tt.block_mask %inside, %q[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k2 : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
