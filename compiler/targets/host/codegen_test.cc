@@ -149,8 +149,8 @@ TEST_F(HostCodegenTest, LargeBlocksAreCutAfterTheirStackSlots) {
   SplitLargeBlocks(*module);
   Print(*module);
   const llvm::Function& large = *module->getFunction("large");
-  EXPECT_EQ(large.size(), 11u) << "ten times 500 after the slot, and the last one";
-  EXPECT_EQ(large.getEntryBlock().size(), 5001u + 1 + 500 + 1);
+  EXPECT_EQ(large.size(), 51u) << "fifty times 100 after the slot, and the last one";
+  EXPECT_EQ(large.getEntryBlock().size(), 5001u + 1 + 100 + 1);
   EXPECT_EQ(large.back().size(), 2u);
   EXPECT_EQ(module->getFunction("small")->size(), 1u);
 }
