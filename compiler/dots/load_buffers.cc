@@ -5,6 +5,7 @@
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/padding.h"
 #include "compiler/layout/lane_order.h"
 #include "compiler/layout/layout_algebra.h"
 #include "mlir/IR/Matchers.h"
@@ -84,7 +85,9 @@ LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
 
 }  // namespace
 
-bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
+bool HasFill(tt::LoadOp load) {
+  return load.getMask() && load.getOther() && !IsZero(load.getOther()) && !NanFlagOf(load.getOther());
+}
 
 llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
   if (HasFill(load)) return {{load.getResult(), {}}};

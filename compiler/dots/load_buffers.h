@@ -14,7 +14,8 @@ struct BufferRead {
   llvm::SmallVector<int32_t> order;  // of the dimensions, where they are transposed
 };
 
-// Whether elements of the load under a false mask must become something else than zero.
+// Whether elements of the load under a false mask must become something else than zero, or than the NaN that copies
+// know (ir/padding.h).
 bool HasFill(tt::LoadOp load);
 
 // The values that are read from the buffer of a load of `body`: operands of dots, perhaps transposed, what the load is

@@ -3,7 +3,12 @@
 // both sides are copied together. Where the target has no such copy of that size, or a masked element becomes anything
 // but zero, the thread loads and stores at once. The wait then has less to wait for. Targets whose copies write side by
 // side, in the order of lanes, are told where they would.
+//
+// A masked element that is zero or NaN as a flag says becomes zero at first. Where the flag is set, the thread waits
+// for its copies and writes the NaNs.
+#include "compiler/ir/padding.h"
 #include "compiler/layout/lane_order.h"
+#include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
 #include "compiler/lowering/shared_access.h"
 #include "compiler/lowering/zero_constants.h"
@@ -48,7 +53,8 @@ bool HasLanesInOrder(const Copy& copy) {
   return copy.place.run >= written && compiler::HasLanesInOrder(copy.to_offset, copy.vec);
 }
 
-void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess access, int first, Value shared) {
+// What the masked elements of a group become, as they lie in global memory.
+Values FillOf(FunctionLowering& f, const Copy& copy, int first) {
   Emitter& e = f.e;
   auto op = copy.op;
   Values fill;
@@ -56,9 +62,33 @@ void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess ac
     Value other = op.getOther() ? f.Get(op.getOther())[first + i] : e.Zero(copy.in_global);
     fill.push_back(other.getType().isInteger(1) ? e.ZExt(other, 8) : other);
   }
+  return fill;
+}
+
+Values AllToShared(Emitter& e, ValueList values) {
+  return llvm::map_to_vector(values, [&](Value x) { return ToShared(e, x); });
+}
+
+void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess access, int first, Value shared) {
+  Emitter& e = f.e;
+  const Values fill = FillOf(f, copy, first);
+  StoreVector(e, shared, AllToShared(e, f.target.Load(e.b, e.loc, access, fill)));
+}
+
+// What a masked element becomes once it is zero, in a copy that has been started.
+struct LateFill {
+  Value mask, shared;
   Values values;
-  for (Value x : f.target.Load(e.b, e.loc, access, fill)) values.push_back(ToShared(e, x));
-  StoreVector(e, shared, values);
+};
+
+void WriteFills(FunctionLowering& f, Value flag, llvm::ArrayRef<LateFill> fills) {
+  Emitter& e = f.e;
+  Where(e, flag, [&] {
+    f.target.AsyncCommitGroup(e.b, e.loc);
+    f.target.AsyncWaitGroup(e.b, e.loc, 0);
+    for (const LateFill& fill : fills)
+      Where(e, e.Xor(fill.mask, e.Bool(true)), [&] { StoreVector(e, fill.shared, fill.values); });
+  });
 }
 
 LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
@@ -78,7 +108,9 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
   copy.thread = f.ThreadPart(copy.to_offset, "offset");
   copy.first_copy = FirstCopyOf(f, op.getSrc());
   const bool lanes_in_order = HasLanesInOrder(copy);
-  bool asynchronous = !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()));
+  const Value nan_flag = op.getMask() ? NanFlagOf(op.getOther()) : Value();
+  bool asynchronous = !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()) || nan_flag);
+  llvm::SmallVector<LateFill> fills;
   ValueList ptrs = f.Get(op.getSrc()), masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += copy.vec) {
     if (first & groups.copies) continue;
@@ -92,10 +124,14 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
     access.is_volatile = op.getIsVolatile();
     access.predicate = copy.first_copy;
     Value mask = masks.empty() ? Value() : masks[first];
-    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order})) continue;
+    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order})) {
+      if (nan_flag) fills.push_back({mask, shared, AllToShared(e, FillOf(f, copy, first))});
+      continue;
+    }
     access.predicate = mask;
     CopyThroughRegisters(f, copy, access, first, shared);
   }
+  if (!fills.empty()) WriteFills(f, f.Scalar(nan_flag), fills);
   f.Set(op.getToken(), {});
   return mlir::success();
 }

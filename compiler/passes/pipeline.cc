@@ -29,6 +29,7 @@
 // waits in registers.
 #include "compiler/dots/load_buffers.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/padding.h"
 #include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/expand_loop.h"
@@ -118,6 +119,7 @@ llvm::SmallVector<Value> UsesOfCopy(tt::LoadOp load) {
     } else {
       uses.push_back(mask);
     }
+    if (NanFlagOf(load.getOther())) uses.push_back(load.getOther());
   }
   return uses;
 }
@@ -144,8 +146,9 @@ LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens
     mlir::Location loc = load.getLoc();
     Value mask = GuardedMask(b, load, MaskOfCopy(b, load, context), context.Exists());
     Value buffer = BufferAt(b, loc, multibuffer, context.Slot(size, 0));
-    tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask,
-                                                           /*other=*/Value(), load.getCache(), load.getEvict()));
+    Value other = mask && NanFlagOf(load.getOther()) ? context.Get(load.getOther()) : Value();
+    tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask, other,
+                                                           load.getCache(), load.getEvict()));
     return llvm::SmallVector<Value>();
   };
   return step;

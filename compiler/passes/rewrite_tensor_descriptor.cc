@@ -177,6 +177,18 @@ bool FeedsDot(Value block) {
   });
 }
 
+// Whether the parts are those of a descriptor that a kernel takes, one argument after the other.
+bool IsParameter(mlir::ValueRange parts) {
+  auto first = llvm::dyn_cast<mlir::BlockArgument>(parts.front());
+  auto func = first ? llvm::dyn_cast<tt::FuncOp>(first.getOwner()->getParentOp()) : tt::FuncOp();
+  if (!func || !func.isPublic() || !first.getOwner()->isEntryBlock()) return false;
+  return llvm::all_of(llvm::enumerate(parts), [&](auto part) {
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(part.value());
+    return argument && argument.getOwner() == first.getOwner() &&
+           argument.getArgNumber() == first.getArgNumber() + part.index();
+  });
+}
+
 // Whether bulk copies know the tensor: it has whole rows of 16 bytes at least, and as far as it is known none begins
 // between two groups of 16 bytes.
 bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
@@ -187,19 +199,18 @@ bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
     return mlir::matchPattern(stride, mlir::m_ConstantInt(&value)) &&
            value.getSExtValue() * bits % (8 * kAlignmentBytes) != 0;
   };
-  return mlir::matchPattern(tensor.strides.back(), mlir::m_One()) && block.getRank() >= 2 &&
-         block.getRank() <= kMostBulkRank && block.getShape().back() * bits >= 8 * kAlignmentBytes &&
+  const bool has_unit_stride = IsParameter(parts) || mlir::matchPattern(tensor.strides.back(), mlir::m_One());
+  return has_unit_stride && block.getRank() >= 2 && block.getRank() <= kMostBulkRank &&
+         block.getShape().back() * bits >= 8 * kAlignmentBytes &&
          llvm::none_of(llvm::ArrayRef(tensor.strides).drop_back(), begins_between);
 }
 
-// Whether a bulk copy may take the place of the load: nothing is done to elements.
+// Whether a bulk copy may take the place of the load. It fills in zeros, or NaNs where a flag says so.
 bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  const bool is_plain =
-      mlir::matchPattern(PaddingFlag(parts), mlir::m_Zero()) && mlir::matchPattern(RoundingFlag(parts), mlir::m_Zero());
-  return is_plain && op->getParentOfType<mlir::scf::ForOp>() && FeedsDot(op) && (bits == 8 || bits == 16) &&
-         IsOfBulkCopies(block, parts);
+  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && op->getParentOfType<mlir::scf::ForOp>() &&
+         FeedsDot(op) && (bits == 8 || bits == 16) && IsOfBulkCopies(block, parts);
 }
 
 // Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.

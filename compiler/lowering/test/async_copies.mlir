@@ -103,3 +103,38 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Zero or NaN, as a flag says: zeros by the copy. Where the flag is set, NaNs follow once it is over.
+// CHECK-LABEL: llvm.func @padded
+//       CHECK:   "cp.async.cg.shared.global [$0], [$1], 16, $2;"
+//       CHECK:   llvm.cond_br %arg2, ^[[FILL:.*]], ^[[ON:.*]]
+//       CHECK:   ^[[FILL]]:
+//       CHECK:   "llvm.nvvm.cp.async.commit.group"
+//       CHECK:   "llvm.nvvm.cp.async.wait.group"
+//       CHECK:   llvm.xor
+//       CHECK:   llvm.cond_br
+//       CHECK:   llvm.store
+//       CHECK:   ^[[ON]]:
+//  CHECK-NEXT:   llvm.return
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @padded(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i1, %nans: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #shared, #smem, mutable>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>>
+    %j = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>> -> tensor<1x32xi32, #row>
+    %k = tt.broadcast %j : tensor<1x32xi32, #row> -> tensor<16x32xi32, #row>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>, #row>
+    %q = tt.addptr %s, %k : tensor<16x32x!tt.ptr<f32>, #row>, tensor<16x32xi32, #row>
+    %mask = tt.splat %m : i1 -> tensor<16x32xi1, #row>
+    %zero = arith.constant 0.0 : f32
+    %nan = arith.constant 0x7FC00000 : f32
+    %pad = arith.select %nans, %nan, %zero : f32
+    %other = tt.splat %pad : f32 -> tensor<16x32xf32, #row>
+    %t = ttg.async_copy_global_to_local %q, %a mask %mask other %other : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}

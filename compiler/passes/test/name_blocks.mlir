@@ -80,3 +80,42 @@ tt.func @stores(%a: tensor<64x32xf16>, %p: !tt.ptr<f32>, %s: i64, %n: i32, %b: t
   }
   tt.return
 }
+
+// -----
+
+// Descriptors that the host makes have rows whose elements are neighbours. What they pad with is known at the launch.
+// CHECK-LABEL: @of_the_host
+//       CHECK:   %[[PAD:.*]] = arith.select %arg5, %{{.*}}, %{{.*}} : f16
+//       CHECK:   %[[OTHER:.*]] = tt.splat %[[PAD]]
+//       CHECK:   %[[MASK:.*]] = tt.block_mask %{{.*}}, %arg0[%{{.*}}], [%arg1, %arg2], [%arg3, %c1_i64]
+//       CHECK:   tt.load %{{.*}}, %[[MASK]], %[[OTHER]]
+tt.func public @of_the_host(%d: !tt.tensordesc<tensor<64x32xf16>>, %row: i32, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %x = tt.descriptor_load %d[%row, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+    %xt = tt.trans %x {order = array<i32: 1, 0>} : tensor<64x32xf16> -> tensor<32x64xf16>
+    %dot = tt.dot %x, %xt, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %dot : tensor<64x64xf32>
+  }
+  tt.return %r : tensor<64x64xf32>
+}
+
+// -----
+
+// Nobody has promised anything of the strides that another function hands over.
+// CHECK-LABEL: @of_a_caller
+//   CHECK-NOT:   tt.block_mask
+tt.func private @of_a_caller(%d: !tt.tensordesc<tensor<64x32xf16>>, %row: i32, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %x = tt.descriptor_load %d[%row, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+    %xt = tt.trans %x {order = array<i32: 1, 0>} : tensor<64x32xf16> -> tensor<32x64xf16>
+    %dot = tt.dot %x, %xt, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %dot : tensor<64x64xf32>
+  }
+  tt.return %r : tensor<64x64xf32>
+}

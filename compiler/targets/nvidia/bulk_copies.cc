@@ -33,6 +33,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/barriers.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/padding.h"
 #include "compiler/pipelining/multibuffers.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,7 +52,7 @@ using mlir::scf::ForOp;
 constexpr int kWideCopyBits = 128;
 
 CopiedBlock CopiedBlockOf(BlockCopy copy) {
-  return {copy.block, copy.block.getBlock(), copy.copy.getResult().getType()};
+  return {copy.block, copy.block.getBlock(), copy.copy.getResult().getType(), NanFlagOf(copy.copy.getOther())};
 }
 
 // Whether the kernel may write to the tensor that the block is of.
@@ -69,6 +70,7 @@ std::optional<BlockCopy> BlockCopyOf(Operation* op) {
   if (!named) return std::nullopt;
   auto index = copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
   if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
+  if (copy.getOther() && !NanFlagOf(copy.getOther())) return std::nullopt;
   if (MayBeWritten(named->block)) return std::nullopt;
   BlockCopy found{{*named}, copy};
   if (!CanMakeTensorMap(CopiedBlockOf(found))) return std::nullopt;

@@ -26,6 +26,11 @@ mlir::Block* EntryOf(mlir::Operation* op) { return &op->getParentOfType<tt::Func
 // PTX ISA, "tensormap.replace", elemtype: unsigned integers of this width.
 int TypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2; }
 
+// The same for floats, which alone are filled with NaNs. Those of 8 bits are not known.
+int TypeNumber(mlir::Type type) {
+  return type.isF16() ? 6 : type.isBF16() ? 10 : TypeNumber(type.getIntOrFloatBitWidth());
+}
+
 // The same, swizzle_mode: none, 32, 64 or 128 bytes.
 int SwizzleNumber(int64_t bytes) { return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3; }
 
@@ -37,6 +42,7 @@ llvm::SmallVector<Value> PartsOf(llvm::ArrayRef<CopiedBlock> blocks) {
     parts.push_back(block.getBase());
     llvm::append_range(parts, block.getShape());
     llvm::append_range(parts, block.getStrides());
+    if (each.nan_flag) parts.push_back(each.nan_flag);
   }
   return parts;
 }
@@ -73,6 +79,13 @@ void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
   last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(entry);
 }
 
+// Bulk copies cannot fill elements of 8 bits with NaNs.
+void RefuseNan(mlir::OpBuilder& b, mlir::Location loc, Value flag) {
+  Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+  tt::AssertOp::create(b, loc, arith::XOrIOp::create(b, loc, flag, yes),
+                       "a descriptor of 8-bit floats pads with NaN, which bulk copies cannot do");
+}
+
 // Writes the map, by one of the warps.
 Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp) {
   tt::BlockMaskOp block = copied.block;
@@ -90,9 +103,11 @@ Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp
   llvm::SmallVector<Value> ones(box.size(), i32(1));
   auto type = tt::PtrType::get(b.getIntegerType(8));
   Value map = ttg::GlobalScratchAllocOp::create(b, loc, type, kMapBytes, kMapBytes, nullptr, nullptr, nullptr);
-  ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, slot, TypeNumber(bits),
-                                  /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)), /*fill_mode=*/0,
-                                  warp);
+  const int type_number = copied.nan_flag ? TypeNumber(buffer.getElementType()) : TypeNumber(bits);
+  ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, slot, copied.nan_flag,
+                                  type_number, /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)),
+                                  /*fill_mode=*/0, warp);
+  if (copied.nan_flag && bits == 8) RefuseNan(b, loc, copied.nan_flag);
   return map;
 }
 
@@ -104,6 +119,7 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
   key.push_back(mlir::DenseI64ArrayAttr::get(block.getContext(), copied.sizes).getAsOpaquePointer());
   for (Value size : block.getShape()) key.push_back(size.getAsOpaquePointer());
   for (Value stride : block.getStrides()) key.push_back(stride.getAsOpaquePointer());
+  key.push_back(copied.nan_flag.getAsOpaquePointer());
   return key;
 }
 
@@ -113,7 +129,8 @@ bool CanMakeTensorMap(const CopiedBlock& copied) {
   tt::BlockMaskOp block = copied.block;
   auto is_at_hand = [entry = EntryOf(block)](Value value) { return value.getParentBlock() == entry; };
   return is_at_hand(block.getBase()) && llvm::all_of(block.getShape(), is_at_hand) &&
-         llvm::all_of(block.getStrides(), is_at_hand) && ttng::IsMadeOfBoxes(copied.sizes, copied.buffer);
+         llvm::all_of(block.getStrides(), is_at_hand) && (!copied.nan_flag || is_at_hand(copied.nan_flag)) &&
+         ttng::IsMadeOfBoxes(copied.sizes, copied.buffer);
 }
 
 void TensorMapMaker::Make(llvm::ArrayRef<CopiedBlock> blocks) {

@@ -12,6 +12,7 @@ struct CopiedBlock {
   tt::BlockMaskOp block;
   llvm::ArrayRef<int64_t> sizes;  // of the block or its part
   ttg::MemDescType buffer;
+  mlir::Value nan_flag = {};  // i1: elements outside of the tensor are NaN where it is set; null: never
 };
 
 // Whether the kernel can make a tensor map for copies between the two: it is at hand where the function begins, and

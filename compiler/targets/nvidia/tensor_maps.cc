@@ -23,6 +23,7 @@ using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
 constexpr int64_t kMapBytes = 128, kLanes = 32;
+constexpr int64_t kFillNan = 1;  // PTX ISA, "tensormap.replace", fill_mode
 const char kMeet[] = "bar.warp.sync 0xffffffff;\n";
 
 // The statements by which one thread writes a tensor map: where it is to be, or in shared memory, which takes a
@@ -33,7 +34,8 @@ class MapWriter final {
   MapWriter(FunctionLowering& f, Value map, Value slot, int warp) : f_(f), slot_value_(slot), ptx_(f.e.b, f.e.loc) {
     map_ = "[" + ptx_.AddInput(map) + "]";
     Value is_warp = f.e.Equal(f.Warp(), f.e.Int(warp));
-    first_ = "@" + ptx_.AddPredicate(f.e.And(is_warp, f.e.Equal(f.Lane(), f.e.Int(0)))) + " ";
+    is_first_ = f.e.And(is_warp, f.e.Equal(f.Lane(), f.e.Int(0)));
+    first_ = "@" + ptx_.AddPredicate(is_first_) + " ";
     if (slot) {
       slot_ = AddSharedAddress(f, ptx_, slot);
       warp_ = "@" + ptx_.AddPredicate(is_warp) + " ";
@@ -51,15 +53,19 @@ class MapWriter final {
     text_ += warp_ + "st.shared.b32 " + AddSharedAddress(f_, ptx_, slot_value_, word) + ", 0;\n" + kMeet;
   }
   void Set(const std::string& field, const std::string& type, Value value) {
-    Replace(field, type, ptx_.AddInput(f_.Scalar(value)));
+    Replace(first_, field, type, ptx_.AddInput(f_.Scalar(value)));
   }
   void Set(const std::string& field, int64_t value) {
     // Zeros are there already.
-    if (value != 0) Replace(field, "b32", std::to_string(value));
+    if (value != 0) Replace(first_, field, "b32", std::to_string(value));
+  }
+  void SetWhere(Value condition, const std::string& field, int64_t value) {
+    const std::string holds = "@" + ptx_.AddPredicate(f_.e.And(is_first_, condition)) + " ";
+    Replace(holds, field, "b32", std::to_string(value));
   }
   void SetEach(const std::string& field, const std::string& type, mlir::ValueRange values) {
     for (auto [i, value] : llvm::enumerate(values))
-      Replace(field, type, std::to_string(i) + ", " + ptx_.AddInput(f_.Scalar(value)));
+      Replace(first_, field, type, std::to_string(i) + ", " + ptx_.AddInput(f_.Scalar(value)));
   }
   // For all that acquire it.
   void Emit() {
@@ -74,13 +80,14 @@ class MapWriter final {
   }
 
  private:
-  void Replace(const std::string& field, const std::string& type, const std::string& operands) {
-    text_ += first_ + "tensormap.replace.tile." + field + (slot_.empty() ? ".global" : ".shared::cta") + ".b1024." +
+  void Replace(const std::string& where, const std::string& field, const std::string& type,
+               const std::string& operands) {
+    text_ += where + "tensormap.replace.tile." + field + (slot_.empty() ? ".global" : ".shared::cta") + ".b1024." +
              type + " " + (slot_.empty() ? map_ : slot_) + ", " + operands + ";\n";
   }
 
   FunctionLowering& f_;
-  Value slot_value_;
+  Value slot_value_, is_first_;
   PtxBuilder ptx_;
   std::string map_, slot_, first_, warp_, text_;
 };
@@ -98,6 +105,7 @@ LogicalResult LowerCreate(FunctionLowering& f, ttng::TensormapCreateOp op) {
   map.Set("interleave_layout", op.getInterleaveLayout());
   map.Set("swizzle_mode", op.getSwizzleMode());
   map.Set("fill_mode", op.getFillMode());
+  if (op.getFillNan()) map.SetWhere(f.Scalar(op.getFillNan()), "fill_mode", kFillNan);
   map.Emit();
   return mlir::success();
 }

@@ -130,14 +130,15 @@ def TTNG_TensormapCreateOp : Op<TTNG_Dialect, "tensormap_create", [AttrSizedOper
   let summary = "writes a tensor map of 128 bytes to `desc_ptr`";
   let description = [{
     `global_stride` is in bytes, of dimensions 1 …; the numbers of types, swizzles and so on are those of PTX. `slot`,
-    128 bytes of shared memory, takes the map on its way. `warp`: of the block, the one that does it.}];
+    128 bytes of shared memory, takes the map on its way. `warp`: of the block, the one that does it. Where `fill_nan`
+    is set, elements outside of the tensor are NaNs, whatever `fill_mode` says.}];
   let arguments = (ins Arg<TT_Ptr, "", [MemWrite]>:$desc_ptr, TT_Ptr:$global_address, Variadic<I32>:$box_dim,
       Variadic<I32>:$global_dim, Variadic<I64>:$global_stride, Variadic<I32>:$element_stride,
-      Arg<Optional<TTG_MemDescType>, "", [MemWrite<TTNG_Shared>]>:$slot, I32Attr:$elem_type,
+      Arg<Optional<TTG_MemDescType>, "", [MemWrite<TTNG_Shared>]>:$slot, Optional<I1>:$fill_nan, I32Attr:$elem_type,
       I32Attr:$interleave_layout, I32Attr:$swizzle_mode, I32Attr:$fill_mode,
       DefaultValuedAttr<I32Attr, "0">:$warp);
   let assemblyFormat = [{$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,`
-      `[` $global_stride `]` `,` `[` $element_stride `]` (`slot` $slot^)? attr-dict `:`
+      `[` $global_stride `]` `,` `[` $element_stride `]` (`slot` $slot^)? (`nan` $fill_nan^)? attr-dict `:`
       functional-type(operands, results)}];
   let hasVerifier = 1;
 }

@@ -4,7 +4,7 @@
 // that only maps which the kernel writes itself can be followed.
 //
 // A tile lies in shared memory as a dense box, dimension 0 contiguous, with its groups of 16 bytes exchanged by the
-// swizzle. Elements outside of the tensor are zeros when read, and not written.
+// swizzle. Elements outside of the tensor are zeros or NaNs when read, as the map says, and not written.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -32,6 +32,14 @@ static_assert(sizeof(TensorMap) <= kMapBytes);
 uint64_t ElementBytes(uint32_t type) {
   constexpr uint64_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
   return type < 13 ? kBytes[type] : 0;
+}
+
+// Floats that are filled with NaNs where a map says so.
+bool IsFloat(uint32_t type) { return type == 6 || type == 7 || (type >= 9 && type <= 11); }
+
+void FillNan(char* to, uint64_t bytes) {
+  std::memset(to, 0xff, bytes);
+  to[bytes - 1] = 0x7f;
 }
 
 // Where a field is in the map; 0 bytes: no such field.
@@ -142,8 +150,10 @@ Fault TileCopy::Load() const {
     if (fault) return fault;
     if (from)
       std::memcpy(to, from, element());
-    else
+    else if (map.fill == 0)
       std::memset(to, 0, element());
+    else
+      FillNan(to, element());
   }
   return fault;
 }
@@ -199,7 +209,8 @@ Fault StartTile(int rank, bool loads, const Call& call) {
   std::memcpy(&copy.map, map, sizeof(TensorMap));
   for (int d = 0; d < rank; ++d) copy.origin[d] = static_cast<int32_t>(tensor[1 + d]);
   copy.shared = loads ? lane.in[0] : tensor[1 + rank];
-  if (copy.element() == 0 || copy.map.swizzle > 3 || copy.map.interleave != 0 ||
+  if (copy.element() == 0 || copy.map.swizzle > 3 || copy.map.interleave != 0 || copy.map.fill > 1 ||
+      (copy.map.fill == 1 && !IsFloat(copy.map.element_type)) ||
       copy.map.rank_minus_one + 1 != static_cast<uint32_t>(rank))
     return std::string("a tensor map that the emulator cannot follow");
   if (copy.shared % 128 != 0) return std::string("a tile in shared memory that does not begin at a multiple of 128");

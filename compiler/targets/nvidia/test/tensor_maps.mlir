@@ -44,18 +44,20 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #smem = #ttg.shared_memory
 
-// Maps that are made in shared memory, each by a warp of its own. All take them after one barrier.
+// Maps that are made in shared memory, each by a warp of its own. All take them after one barrier. Elements outside of
+// the second one's tensor are NaNs where a flag says so.
 // CHECK-LABEL: llvm.func @two_maps
 //       CHECK:   "@$3 st.shared.b32 [$4], 0;\0Abar.warp.sync 0xffffffff;
 //  CHECK-SAME: @$1 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$2], $5;
 //  CHECK-SAME: bar.warp.sync 0xffffffff;\0A@$3 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$2], 128;"
-//       CHECK:   tensormap.cp_fenceproxy
+//       CHECK:   @$13 tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [$2], 1;
+//  CHECK-SAME:   tensormap.cp_fenceproxy
 //       CHECK:   "llvm.nvvm.barrier.cta.sync.aligned.all"
 //       CHECK:   "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
 //  CHECK-NEXT:   "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
 //       CHECK:   llvm.return
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @two_maps(%p: !tt.ptr<f16>, %rows: i32, %columns: i32, %stride: i64) {
+  tt.func public @two_maps(%p: !tt.ptr<f16>, %rows: i32, %columns: i32, %stride: i64, %nans: i1) {
     %c1 = arith.constant 1 : i32
     %c64 = arith.constant 64 : i32
     %m = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
@@ -63,7 +65,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     %s = ttg.local_alloc {alignment = 128 : i32} : () -> !ttg.memdesc<128xi8, #flat, #smem, mutable>
     %t = ttg.local_alloc {alignment = 128 : i32} : () -> !ttg.memdesc<128xi8, #flat, #smem, mutable>
     ttng.tensormap_create %m, %p, [%c64, %c64], [%columns, %rows], [%stride], [%c1, %c1] slot %s {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32, !ttg.memdesc<128xi8, #flat, #smem, mutable>) -> ()
-    ttng.tensormap_create %n, %p, [%c64, %c64], [%rows, %columns], [%stride], [%c1, %c1] slot %t {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 1 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32, !ttg.memdesc<128xi8, #flat, #smem, mutable>) -> ()
+    ttng.tensormap_create %n, %p, [%c64, %c64], [%rows, %columns], [%stride], [%c1, %c1] slot %t nan %nans {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 1 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32, !ttg.memdesc<128xi8, #flat, #smem, mutable>, i1) -> ()
     ttng.tensormap_fenceproxy_acquire %m : !tt.ptr<i8>
     ttng.tensormap_fenceproxy_acquire %n : !tt.ptr<i8>
     tt.return
