@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the cases of a module with upstream Triton, without a GPU: `python3 dump.py MODULE FOLDER`.
+
+Writes NAME.ttir, NAME.json (options and parameters) for the daemon, and upstream's NAME.up.ptx and NAME.up.cubin to compare with.
+"""
+from __future__ import annotations
+
+import importlib
+import json
+import pathlib
+import re
+import sys
+import typing
+
+import triton
+from triton.backends.compiler import GPUTarget
+
+
+class NoGpu:
+    """As much of Triton's driver as compiles for an H100 or H200 need."""
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _device: int) -> int:
+        return 0
+
+    def map_python_to_cpp_type(self, kind: str) -> str:
+        return kind
+
+
+def dump(make: typing.Callable[[], typing.Any], folder: pathlib.Path) -> None:
+    """Compiles one case."""
+    case = make()
+    built = case.kernel.warmup(*case.args, grid=case.grid, **case.constexprs, **case.options)
+    parameters = [(name, kind) for name, kind in built.src.signature.items() if kind != "constexpr"]
+    options = {name: value for name, value in built.metadata._asdict().items()
+               if isinstance(value, (int, float, str, bool, type(None)))}
+    stem = folder / make.__name__
+    stem.with_suffix(".json").write_text(json.dumps({"case": make.__name__, "params": parameters, "options": options}, indent=1))
+    stem.with_suffix(".ttir").write_text(re.sub(r'"(?:/[^"/]+)+/([^"/]+)"', r'"\1"', built.asm["ttir"]))
+    stem.with_suffix(".up.ptx").write_text(built.asm["ptx"])
+    stem.with_suffix(".up.cubin").write_bytes(built.asm["cubin"])
+
+
+def main() -> int:
+    """0 where all cases compile."""
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    triton.runtime.driver.set_active(NoGpu())
+    failed = 0
+    for make in importlib.import_module(sys.argv[1]).CASES:
+        try:
+            dump(make, folder)
+        except Exception as error:  # noqa: BLE001 -- the others go on
+            failed += 1
+            print(f"{make.__name__}: {error!r}"[:500])
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times kernels beside upstream Triton's: `python3 times.py MODULE DUMP BUILD... [--only RE] [--rounds N]`.
+
+DUMP is what dump.py wrote, a BUILD holds what `triton-client prebuild DUMP --target cuda:90 --out-dir BUILD` made of it. All builds and
+upstream run in turns, in short bursts, on the same inputs. A row gives each build's error, its time, and upstream's time over it.
+"""
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib
+import json
+import pathlib
+import re
+import statistics
+import sys
+import time
+import typing
+
+import torch
+import triton
+
+Launch = typing.Callable[[], typing.Any]
+CUDA = ctypes.CDLL("libcuda.so.1")
+C_TYPES = {"i1": ctypes.c_int8, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16, "u16": ctypes.c_uint16,
+           "i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "fp32": ctypes.c_float,
+           "fp64": ctypes.c_double}
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+REGISTERS = 4  # CU_FUNC_ATTRIBUTE_NUM_REGS
+
+
+def check(code: int, what: str) -> None:
+    """RuntimeError where the driver's call failed."""
+    if code:
+        text = ctypes.c_char_p()
+        CUDA.cuGetErrorString(code, ctypes.byref(text))
+        raise RuntimeError(f"{what}: {text.value.decode() if text.value else code}")
+
+
+def load(cubin: bytes, meta: dict[str, typing.Any]) -> tuple[ctypes.c_void_p, int]:
+    """The kernel, and its registers a thread."""
+    module, function, registers = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
+    check(CUDA.cuModuleLoadData(ctypes.byref(module), cubin), "cuModuleLoadData")
+    check(CUDA.cuModuleGetFunction(ctypes.byref(function), module, meta["name"].encode()), "cuModuleGetFunction")
+    if meta["shared"] > 48 * 1024:
+        check(CUDA.cuFuncSetAttribute(function, DYNAMIC_SHARED, meta["shared"]), "cuFuncSetAttribute")
+    check(CUDA.cuFuncGetAttribute(ctypes.byref(registers), REGISTERS, function), "cuFuncGetAttribute")
+    return function, registers.value
+
+
+def parameters(kind: str, value: typing.Any) -> list[typing.Any]:
+    """An argument as the kernel takes it. Descriptors come as base, shape and strides, padding, and shape and strides again."""
+    if kind.startswith("tensordesc"):
+        sizes = [ctypes.c_int64(n) for n in (*value.shape, *value.strides)]
+        again = [ctypes.c_int32(n) for n in value.shape] + [ctypes.c_int64(n) for n in value.strides]
+        return [ctypes.c_void_p(value.base.data_ptr()), *sizes, ctypes.c_int8(value.padding == "nan"), *again]
+    return [ctypes.c_void_p(value.data_ptr()) if kind.startswith("*") else C_TYPES[kind](value)]
+
+
+def launcher(build: pathlib.Path, case: typing.Any, params: list[tuple[str, str]]) -> tuple[Launch, int]:
+    """A launch of a build's binary, and its registers a thread."""
+    meta = json.loads((build / f"{case.name}.json").read_text())
+    function, registers = load((build / f"{case.name}.cubin").read_bytes(), meta)
+    named = dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))
+    grid = tuple(case.grid) + (1,) * (3 - len(case.grid))
+    values = [v for name, kind in params for v in parameters(kind, named[name])]
+    ctas = meta.get("num_ctas", 1)
+    scratch = torch.empty(max(1, meta.get("global_scratch_size", 0) * grid[0] * grid[1] * grid[2] * ctas), dtype=torch.uint8, device="cuda")
+    values += [ctypes.c_void_p(scratch.data_ptr()), ctypes.c_void_p(0)]
+    packed = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
+
+    def launch(_keep: tuple[typing.Any, ...] = (values, scratch)) -> None:
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        check(CUDA.cuLaunchKernel(function, *grid, 32 * meta["num_warps"], 1, 1, meta["shared"], stream, packed, None), "cuLaunchKernel")
+
+    return launch, registers
+
+
+def reset(case: typing.Any) -> None:
+    """Outputs hold nothing that could pass for a result."""
+    for t in case.outputs:
+        t.fill_(float("nan")) if t.dtype.is_floating_point and t.element_size() > 1 and not case.accumulate else t.zero_()
+
+
+def error(case: typing.Any, expected: typing.Sequence[torch.Tensor]) -> float:
+    """The largest norm of a difference over the norm of its reference."""
+    worst = 0.0
+    for out, ref in zip(case.outputs, expected):
+        if not torch.isfinite(out.float()).all():
+            return float("inf")
+        ref = ref.reshape(out.shape).double()
+        worst = max(worst, ((out.double() - ref).norm() / ref.norm().clamp_min(1e-30)).item())
+    return worst
+
+
+def captured(launch: Launch, repeat: int) -> torch.cuda.CUDAGraph:
+    """A graph of `repeat` launches, replayed once."""
+    launch()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(repeat):
+            launch()
+    graph.replay()
+    torch.cuda.synchronize()
+    return graph
+
+
+def times_us(launches: list[Launch], rounds: int) -> list[float]:
+    """The median time of a launch of each, in microseconds; they run in turns."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def timed(graph: torch.cuda.CUDAGraph) -> float:
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end)
+
+    repeat = max(3, min(20, int(3.0 / max(timed(captured(launches[0], 1)), 1e-3))))
+    graphs: list[torch.cuda.CUDAGraph] = [captured(launch, repeat) for launch in launches]
+    rows: list[list[float]] = [[] for _ in launches]
+    for _ in range(rounds):
+        for graph, row in zip(graphs, rows):
+            time.sleep(0.01)
+            row.append(timed(graph) * 1e3 / repeat)
+    return [statistics.median(row) for row in rows]
+
+
+def measure(make: typing.Callable[[], typing.Any], dump: pathlib.Path, builds: list[pathlib.Path], rounds: int) -> list[float]:
+    """Prints a case's row. Upstream's time over each build's; 0 where the build is wrong."""
+    case = make()
+    case.name = make.__name__
+    params = json.loads((dump / f"{case.name}.json").read_text())["params"]
+    expected = [t.clone() for t in case.reference()]
+    ours = [launcher(build, case, params) for build in builds]
+    errors = []
+    for launch, _ in ours:
+        reset(case)
+        launch()
+        torch.cuda.synchronize()
+        errors.append(error(case, expected))
+    reset(case)
+    built = case.kernel[case.grid](*case.args, **case.constexprs, **case.options)
+    torch.cuda.synchronize()
+    theirs_error = error(case, expected)
+    *mine, theirs = times_us([launch for launch, _ in ours] + [lambda: case.kernel[case.grid](*case.args, **case.constexprs, **case.options)],
+                             rounds)
+    right = [e <= case.rtol or e <= 1.1 * theirs_error for e in errors]
+    columns = [f"{e:8.1e} {us:9.1f} {theirs / us:6.2f}{' ' if good else '!'} {registers:3}"
+               for e, us, good, (_, registers) in zip(errors, mine, right, ours)]
+    print(f"{case.name:32} {' | '.join(columns)} | {theirs_error:8.1e} {theirs:9.1f} {built.n_regs:3}", flush=True)
+    return [theirs / us if good else 0.0 for us, good in zip(mine, right)]
+
+
+def main() -> int:
+    """0 where all cases ran and are right."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("module")
+    parser.add_argument("dump", type=pathlib.Path)
+    parser.add_argument("builds", nargs="+", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--rounds", type=int, default=7)
+    args = parser.parse_args()
+    triton.set_allocator(lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    torch.manual_seed(0)
+    ratios: list[list[float]] = []
+    for make in importlib.import_module(args.module).CASES:
+        if not re.search(args.only, make.__name__):
+            continue
+        try:
+            ratios.append(measure(make, args.dump, args.builds, args.rounds))
+        except Exception as failure:  # noqa: BLE001 -- the others go on
+            print(f"{make.__name__:32} failed: {failure!r}"[:300], flush=True)
+            ratios.append([0.0] * len(args.builds))
+            if "illegal" in repr(failure) or "unspecified" in repr(failure):
+                print("the context is lost: run the others with --only")
+                break
+        torch.cuda.empty_cache()
+    for build, column in zip(args.builds, zip(*ratios)):
+        good = [r for r in column if r]
+        print(f"{build}: right {len(good)} of {len(column)}, upstream's time over ours {statistics.geometric_mean(good or [1e-9]):.3f}, "
+              f"least {min(good, default=0):.2f}")
+    return 0 if all(all(row) for row in ratios) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
