@@ -108,6 +108,8 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
   copy.thread = f.ThreadPart(copy.to_offset, "offset");
   copy.first_copy = FirstCopyOf(f, op.getSrc());
   const bool lanes_in_order = HasLanesInOrder(copy);
+  const bool has_masked_loads =
+      llvm::any_of(op->getBlock()->getOps<tt::LoadOp>(), [](tt::LoadOp load) { return load.getMask() != nullptr; });
   const Value nan_flag = op.getMask() ? NanFlagOf(op.getOther()) : Value();
   bool asynchronous = !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()) || nan_flag);
   llvm::SmallVector<LateFill> fills;
@@ -124,7 +126,7 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
     access.is_volatile = op.getIsVolatile();
     access.predicate = copy.first_copy;
     Value mask = masks.empty() ? Value() : masks[first];
-    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order})) {
+    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order, has_masked_loads})) {
       if (nan_flag) fills.push_back({mask, shared, AllToShared(e, FillOf(f, copy, first))});
       continue;
     }

@@ -32,6 +32,7 @@ struct SharedDestination {
   mlir::Value mask;  // i1; null: always. Where it is false, zeros are written and nothing is read.
   // Lane i of every warp writes to the i-th place after that of lane 0, as wide as the access.
   bool lanes_in_order = false;
+  bool beside_masked_loads = false;  // in a block with such loads, which take predicates
 };
 
 struct AtomicAccess {

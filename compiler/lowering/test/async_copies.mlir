@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:90 | FileCheck %s
 
-// Four floats are 16 bytes: one copy around L1. A mask makes the rest zeros, by the number of bytes to read.
+// Four floats are 16 bytes: one copy around L1. A mask makes the rest zeros.
 // CHECK-LABEL: llvm.func @copies
 //       CHECK:   llvm.inline_asm has_side_effects "cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}"
 //       CHECK:   llvm.call_intrinsic "llvm.nvvm.cp.async.commit.group"()
-//       CHECK:   %[[BYTES:.*]] = llvm.select
-//       CHECK:   llvm.inline_asm has_side_effects "cp.async.ca.shared.global [$0], [$1], 4, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[BYTES]]
+//       CHECK:   %[[SKIPS:.*]] = llvm.xor
+//       CHECK:   llvm.inline_asm has_side_effects "cp.async.ca.shared.global [$0], [$1], 4, $2;", "r,l,b,~{memory}" %{{.*}}, %{{.*}}, %[[SKIPS]]
 //       CHECK:   %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
 //       CHECK:   llvm.call_intrinsic "llvm.nvvm.cp.async.wait.group"(%[[ONE]])
 // Other values than zero go through registers.
@@ -136,5 +136,29 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %other = tt.splat %pad : f32 -> tensor<16x32xf32, #row>
     %t = ttg.async_copy_global_to_local %q, %a mask %mask other %other : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
     tt.return
+  }
+}
+
+// -----
+
+// Masked loads of the same block take the predicates: the mask is a number of bytes to read.
+// CHECK-LABEL: llvm.func @beside_a_load
+//       CHECK:   %[[BYTES:.*]] = llvm.select
+//       CHECK:   "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[BYTES]]
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @beside_a_load(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i1) -> f32 {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #shared, #smem, mutable>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>>
+    %j = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>> -> tensor<1x32xi32, #row>
+    %k = tt.broadcast %j : tensor<1x32xi32, #row> -> tensor<16x32xi32, #row>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>, #row>
+    %q = tt.addptr %s, %k : tensor<16x32x!tt.ptr<f32>, #row>, tensor<16x32xi32, #row>
+    %mask = tt.splat %m : i1 -> tensor<16x32xi1, #row>
+    %t = ttg.async_copy_global_to_local %q, %a mask %mask : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    %v = tt.load %p, %m : !tt.ptr<f32>
+    tt.return %v : f32
   }
 }
