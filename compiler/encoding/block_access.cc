@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 namespace {
@@ -18,7 +19,9 @@ using mlir::Value;
 
 llvm::SmallVector<int64_t> BlockShape(const BlockAccess& access) {
   llvm::SmallVector<int64_t> shape;
-  for (Value indices : access.indices) shape.push_back(llvm::cast<RankedTensorType>(indices.getType()).getDimSize(0));
+  for (const BlockIndices& indices : access.indices)
+    shape.push_back(indices.IsList() ? llvm::cast<RankedTensorType>(indices.start.getType()).getDimSize(0)
+                                     : indices.size);
   return shape;
 }
 
@@ -33,6 +36,38 @@ Value SpreadAlong(OpBuilder& b, Location loc, Value vector, llvm::ArrayRef<int64
   }
   if (llvm::ArrayRef(expanded) == shape) return vector;
   return tt::BroadcastOp::create(b, loc, RankedTensorType::get(shape, element), vector);
+}
+
+// The numbers of a block's elements: 0, 1, … as tensor<size x i32>.
+Value NumbersOf(OpBuilder& b, Location loc, const BlockIndices& indices) {
+  auto type = RankedTensorType::get({indices.size}, b.getI32Type());
+  return tt::MakeRangeOp::create(b, loc, type, 0, indices.size);
+}
+
+// The number (i32) in the block of the element at `index` (i64); 0 in front of the block, its size behind it. An index
+// that no tensor has is cut, so that the difference does not wrap around.
+Value NumberAt(OpBuilder& b, Location loc, const BlockIndices& indices, Value index) {
+  constexpr int64_t kNoTensor = int64_t{1} << 62;
+  llvm::APInt known;
+  if (!mlir::matchPattern(index, mlir::m_ConstantInt(&known)))
+    index = arith::MinSIOp::create(b, loc, index, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(kNoTensor)));
+  Value number = arith::SubIOp::create(b, loc, index, indices.start);
+  Value first = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  Value end = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(indices.size));
+  number = arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, number, first), end);
+  return arith::TruncIOp::create(b, loc, b.getI32Type(), number);
+}
+
+// Whether the elements along the dimension are neighbours in memory.
+bool AreNeighbours(const BlockAccess& access, size_t dim) {
+  return mlir::matchPattern(access.strides[dim], mlir::m_One());
+}
+
+// Which elements they are, as tensor<n x i64>.
+Value ListOf(OpBuilder& b, Location loc, const BlockIndices& indices) {
+  if (indices.IsList()) return indices.start;
+  Value numbers = ExtendToI64(b, loc, NumbersOf(b, loc, indices))[0];
+  return arith::AddIOp::create(b, loc, tt::SplatOp::create(b, loc, numbers.getType(), indices.start), numbers);
 }
 
 struct ConvertSelect : public mlir::OpConversionPattern<arith::SelectOp> {
@@ -133,37 +168,42 @@ llvm::SmallVector<Value> ExtendToI64(OpBuilder& b, Location loc, mlir::ValueRang
   return result;
 }
 
-Value BlockIndices(OpBuilder& b, Location loc, Value offset, int64_t size) {
-  auto narrow = RankedTensorType::get({size}, b.getI32Type()), wide = RankedTensorType::get({size}, b.getI64Type());
-  Value range = tt::MakeRangeOp::create(b, loc, narrow, 0, size);
-  Value start = tt::SplatOp::create(b, loc, wide, offset);
-  return arith::AddIOp::create(b, loc, start, arith::ExtSIOp::create(b, loc, wide, range));
-}
-
 Value BlockPointers(OpBuilder& b, Location loc, const BlockAccess& access) {
   llvm::SmallVector<int64_t> shape = BlockShape(access);
-  Value offset;
+  Value base = access.base, offset;
   for (auto [dim, indices] : llvm::enumerate(access.indices)) {
-    Value stride = tt::SplatOp::create(b, loc, llvm::cast<RankedTensorType>(indices.getType()), access.strides[dim]);
-    Value part = SpreadAlong(b, loc, arith::MulIOp::create(b, loc, indices, stride), shape, dim);
+    Value list = ListOf(b, loc, indices);
+    if (!indices.IsList() && !AreNeighbours(access, dim)) {
+      Value distance = arith::MulIOp::create(b, loc, indices.start, access.strides[dim]);
+      base = tt::AddPtrOp::create(b, loc, base.getType(), base, distance);
+      list = ExtendToI64(b, loc, NumbersOf(b, loc, indices))[0];
+    }
+    Value stride = tt::SplatOp::create(b, loc, llvm::cast<RankedTensorType>(list.getType()), access.strides[dim]);
+    Value part = SpreadAlong(b, loc, arith::MulIOp::create(b, loc, list, stride), shape, dim);
     offset = offset ? arith::AddIOp::create(b, loc, offset, part).getResult() : part;
   }
-  auto type = RankedTensorType::get(shape, access.base.getType());
-  Value base = tt::SplatOp::create(b, loc, type, access.base);
-  return offset ? tt::AddPtrOp::create(b, loc, type, base, offset).getResult() : base;
+  auto type = RankedTensorType::get(shape, base.getType());
+  Value bases = tt::SplatOp::create(b, loc, type, base);
+  return offset ? tt::AddPtrOp::create(b, loc, type, bases, offset).getResult() : bases;
 }
 
 Value BlockMask(OpBuilder& b, Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims) {
   llvm::SmallVector<int64_t> shape = BlockShape(access);
   Value mask;
   for (int32_t dim : dims) {
-    Value indices = access.indices[dim];
-    auto type = llvm::cast<RankedTensorType>(indices.getType());
-    Value zero = arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, llvm::APInt(64, 0)));
-    Value size = tt::SplatOp::create(b, loc, type, access.shape[dim]);
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, indices, zero);
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, indices, size);
-    Value part = SpreadAlong(b, loc, arith::AndIOp::create(b, loc, low, high), shape, dim);
+    const BlockIndices& indices = access.indices[dim];
+    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+    Value numbers = ListOf(b, loc, indices), low = zero, high = access.shape[dim];
+    if (!indices.IsList() && !AreNeighbours(access, dim)) {
+      numbers = NumbersOf(b, loc, indices);
+      low = NumberAt(b, loc, indices, low);
+      high = NumberAt(b, loc, indices, high);
+    }
+    auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
+      return arith::CmpIOp::create(b, loc, predicate, numbers, tt::SplatOp::create(b, loc, numbers.getType(), bound));
+    };
+    Value from = compare(arith::CmpIPredicate::sge, low), to = compare(arith::CmpIPredicate::slt, high);
+    Value part = SpreadAlong(b, loc, arith::AndIOp::create(b, loc, from, to), shape, dim);
     mask = mask ? arith::AndIOp::create(b, loc, mask, part).getResult() : part;
   }
   return mask;

@@ -9,23 +9,33 @@
 
 namespace tritond::compiler {
 
+// Which elements along a dimension: `size` of them from `start` (i64) on, or, of size 0, those that `start` lists
+// (tensor<n x i64>).
+struct BlockIndices {
+  mlir::Value start;
+  int64_t size = 0;
+
+  bool IsList() const { return size == 0; }
+};
+
 // Elements of a tensor at `base`: one entry for each dimension in each list. Counted in elements.
 struct BlockAccess {
   mlir::Value base;                        // pointer to an element
   llvm::SmallVector<mlir::Value> shape;    // i64
   llvm::SmallVector<mlir::Value> strides;  // i64
-  llvm::SmallVector<mlir::Value> indices;  // tensor<n x i64>: which elements along this dimension
+  llvm::SmallVector<BlockIndices> indices;
 };
 
 // Each function creates operations at the builder's insertion point.
 
 // `values` (integers or tensors of them), sign-extended to i64.
 llvm::SmallVector<mlir::Value> ExtendToI64(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values);
-// offset, offset + 1, … as tensor<size x i64>; `offset` is i64.
-mlir::Value BlockIndices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value offset, int64_t size);
-// Pointers to the elements: a tensor whose sizes are those of the indices.
+// Pointers to the elements: a tensor whose sizes are those of the indices. Where the block starts is in the base, a
+// scalar: so in a loop that moves the block on, what depends on the element stays as it is. It is not for neighbours in
+// memory, of which a thread has groups with one address: for them the scalar would cost more than it saves.
 mlir::Value BlockPointers(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access);
-// 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims.
+// 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims. Of a block, its own numbers are
+// compared, in 32 bits, with scalars that say how much of it is inside; not those of neighbours, for the same reason.
 mlir::Value BlockMask(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims);
 // The value that an operand of a type that stays as it is has become.
 inline mlir::Value OnlyPart(mlir::ValueRange parts) { return llvm::getSingleElement(parts); }

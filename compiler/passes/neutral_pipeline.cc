@@ -29,7 +29,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createReorderBroadcastPass());
   // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.
   pm.addPass(createLoopAwareCsePass());
-  // Once only one of equal operations is left, loops give up what does not change in them.
+  // Once only one of equal operations is left, what does not change in a loop is told from what does, and leaves it.
+  pm.addPass(createSeparateScalarsPass());
   pm.addPass(createHoistInvariantsPass());
   // Once steps are constants, and before loops are copied.
   pm.addPass(createNarrowCountsPass());

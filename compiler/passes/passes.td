@@ -25,6 +25,10 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
     Option<"names_blocks", "names-blocks", "bool", "false",
            "masks say of which block they are, where accesses in loops of dots may become bulk copies">];
 }
+def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
+  let summary = "adds what an address has of scalars that change in a loop to its base";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
   let summary = "replaces dots of microscaled operands by dots of wider floats";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritond::ttg::TTGDialect"];

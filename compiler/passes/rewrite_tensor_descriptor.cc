@@ -6,9 +6,10 @@
 //   %d = tt.make_tensor_descriptor %base, [%m, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
 //   %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
 // becomes
-//   %r = splat %i + make_range, %c = splat %j + make_range                    // rows and columns, as i64
-//   %p = tt.addptr (splat %base), %r * %s + %c                                : tensor<64x64x!tt.ptr<f16>>
-//   %k = 0 <= %r < %m and 0 <= %c < %n                                        : tensor<64x64xi1>
+//   %r = make_range, %c = make_range                                          // rows and columns of the block
+//   %q = tt.addptr %base, %i * %s + %j                                        : !tt.ptr<f16>
+//   %p = tt.addptr (splat %q), %r * %s + %c                                   : tensor<64x64x!tt.ptr<f16>>
+//   %k = -%i <= %r < %m - %i and -%j <= %c < %n - %j                          : tensor<64x64xi1>
 //   %v = tt.load %p, %k, 0.0
 //
 // Dimensions along which the block has one element go into the base, so that the pointers have as few dimensions as the
@@ -101,7 +102,7 @@ DescriptorAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, Ra
     if (block.getDimSize(dim) > 1 || static_cast<int64_t>(dim) + 1 == block.getRank()) {
       access.block.shape.push_back(size);
       access.block.strides.push_back(stride);
-      access.block.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+      access.block.indices.push_back({offset, block.getDimSize(dim)});
       continue;
     }
     Value distance = arith::MulIOp::create(b, loc, offset, stride);
@@ -118,8 +119,8 @@ DescriptorAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, Ra
 // Rows `x` of a gather or scatter, `columns` columns from `y` on.
 DescriptorAccess AccessRows(OpBuilder& b, Location loc, mlir::ValueRange parts, Value x, Value y, int64_t columns) {
   BlockAccess access = TensorOf(parts);
-  access.indices.push_back(ExtendToI64(b, loc, x)[0]);
-  access.indices.push_back(BlockIndices(b, loc, ExtendToI64(b, loc, y)[0], columns));
+  access.indices.push_back({ExtendToI64(b, loc, x)[0]});
+  access.indices.push_back({ExtendToI64(b, loc, y)[0], columns});
   return {access, Value()};
 }
 

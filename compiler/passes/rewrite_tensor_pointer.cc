@@ -8,9 +8,10 @@
 //   %v = tt.load %q {boundaryCheck = array<i32: 0>, padding = 1 : i32} : !tt.ptr<tensor<128xf32>>
 // becomes
 //   %o1 = arith.addi (extsi %o), (extsi %d) : i64
-//   %i  = splat %o1 + extsi (make_range 0, 128)            : tensor<128xi64>
-//   %pt = tt.addptr (splat %base), %i * splat %s           : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
-//   %k  = %i >= 0 and %i < splat %m                        : tensor<128xi1>
+//   %i  = make_range 0, 128                                : tensor<128xi32>
+//   %b  = tt.addptr %base, %o1 * %s                        : !tt.ptr<f32>, i64
+//   %pt = tt.addptr (splat %b), (extsi %i) * splat %s      : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
+//   %k  = %i >= -%o1 and %i < %m - %o1                     : tensor<128xi1>; the scalars are cut to 0 … 128
 //   %v  = tt.load %pt, %k, 0.0                             : tensor<128x!tt.ptr<f32>>
 //
 // A block pointer that goes through a loop, a branch or a call goes through as its parts; canonicalisation then drops
@@ -47,12 +48,11 @@ std::optional<LogicalResult> PartsOf(tt::PtrType type, llvm::SmallVectorImpl<Typ
   return mlir::success();
 }
 
-BlockAccess AccessOf(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange parts, RankedTensorType block) {
+BlockAccess AccessOf(mlir::ValueRange parts, RankedTensorType block) {
   size_t rank = block.getRank();
   auto list = [&](size_t i) { return llvm::to_vector(parts.slice(1 + i * rank, rank)); };
   BlockAccess access{parts[0], list(0), list(1), {}};
-  for (auto [dim, offset] : llvm::enumerate(list(2)))
-    access.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+  for (auto [dim, offset] : llvm::enumerate(list(2))) access.indices.push_back({offset, block.getDimSize(dim)});
   return access;
 }
 
@@ -102,7 +102,7 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::LoadOp> {
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getPtr().getType());
     if (!block) return mlir::failure();
-    BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
+    BlockAccess access = AccessOf(adaptor.getPtr(), block);
     Value pointers = BlockPointers(rewriter, op.getLoc(), access);
     Value mask, other;
     if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);
@@ -121,7 +121,7 @@ struct ConvertStore : public mlir::OpConversionPattern<tt::StoreOp> {
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getPtr().getType());
     if (!block) return mlir::failure();
-    BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
+    BlockAccess access = AccessOf(adaptor.getPtr(), block);
     Value pointers = BlockPointers(rewriter, op.getLoc(), access);
     Value mask;
     if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);

@@ -24,8 +24,7 @@
 // - All dots after the selection need it. Another one would run beside what threads compute here, and instructions do
 //   not move across branches.
 // - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need
-// not
-//   be in a block without branches.
+//   not be in a block without branches.
 // - The selection is not of booleans. Devices have few registers for these, so a branch would pack all into words. A
 //   comparison takes a mask with it for nothing.
 #include "compiler/dots/loop_registers.h"

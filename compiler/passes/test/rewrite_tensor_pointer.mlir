@@ -6,14 +6,19 @@
 //  CHECK-SAME:   %[[BASE:[a-z0-9]+]]: !tt.ptr<f16>, %[[M:[a-z0-9]+]]: i64, %[[N:[a-z0-9]+]]: i64, %[[S:[a-z0-9]+]]: i64, %[[I:[a-z0-9]+]]: i32
 //   CHECK-DAG:   %[[NAN:.*]] = arith.constant dense<0x7E00> : tensor<64x32xf16>
 //   CHECK-DAG:   %[[ROW:.*]] = arith.extsi %[[I]] : i32 to i64
-//       CHECK:   %[[ROWS:.*]] = arith.addi %{{.*}}, %{{.*}} : tensor<64xi64>
+//       CHECK:   %[[AT:.*]] = arith.muli %[[ROW]], %[[S]] : i64
+//       CHECK:   %[[START:.*]] = tt.addptr %[[BASE]], %[[AT]] : !tt.ptr<f16>, i64
+//       CHECK:   %[[ROWS:.*]] = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+//       CHECK:   %[[WIDE:.*]] = arith.extsi %[[ROWS]]
 //       CHECK:   %[[STRIDE:.*]] = tt.splat %[[S]] : i64 -> tensor<64xi64>
-//       CHECK:   arith.muli %[[ROWS]], %[[STRIDE]] : tensor<64xi64>
-//       CHECK:   %[[P:.*]] = tt.addptr %{{.*}}, %{{.*}} : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi64>
-//       CHECK:   %[[SIZE:.*]] = tt.splat %[[M]] : i64 -> tensor<64xi64>
-//       CHECK:   arith.cmpi sge, %[[ROWS]]
-//       CHECK:   arith.cmpi slt, %[[ROWS]], %[[SIZE]]
-//   CHECK-NOT:   tt.splat %[[N]]
+//       CHECK:   arith.muli %[[WIDE]], %[[STRIDE]] : tensor<64xi64>
+//       CHECK:   %[[STARTS:.*]] = tt.splat %[[START]]
+//       CHECK:   %[[P:.*]] = tt.addptr %[[STARTS]], %{{.*}} : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi64>
+//       CHECK:   %[[LIMIT:.*]] = arith.minsi %[[M]], %{{.*}} : i64
+//       CHECK:   arith.subi %[[LIMIT]], %[[ROW]]
+//   CHECK-NOT:   arith.minsi %[[N]]
+//       CHECK:   arith.cmpi sge, %[[ROWS]], %{{.*}} : tensor<64xi32>
+//       CHECK:   arith.cmpi slt, %[[ROWS]], %{{.*}} : tensor<64xi32>
 //       CHECK:   tt.load %[[P]], %{{.*}}, %[[NAN]] evictionPolicy = evict_last {isVolatile = true} : tensor<64x32x!tt.ptr<f16>>
 tt.func @load(%base: !tt.ptr<f16>, %m: i64, %n: i64, %s: i64, %i: i32) -> tensor<64x32xf16> {
   %c1 = arith.constant 1 : i64
@@ -56,7 +61,7 @@ tt.func @store(%base: !tt.ptr<f16>, %m: i64, %n: i64, %s: i64, %i: i32, %v: tens
 // Through a loop only the offset that moves is carried.
 // CHECK-LABEL: @loop
 //       CHECK:   scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[OFF:.*]] = %{{.*}}) -> (tensor<64xf32>, i64)
-//       CHECK:     tt.splat %[[OFF]]
+//       CHECK:     arith.muli %[[OFF]], %{{.*}} : i64
 //       CHECK:     %[[NEXT:.*]] = arith.addi %[[OFF]], %{{.*}} : i64
 //       CHECK:     scf.yield %{{.*}}, %[[NEXT]]
 //       CHECK:   } {tt.num_stages = 3 : i32}
