@@ -13,7 +13,9 @@
 //    hold, pointers made of offsets, constants. If all users are in one branch of an scf.if, it moves into that branch.
 //    It does not move to the end of a block, where what a loop carries is scheduled on purpose, nor into loops. What
 //    needs scratch in shared memory does not pass the making of a buffer, with which it would have to share that
-//    memory.
+//    memory. Past a loop it moves also if it takes as many registers as they, and many: what only the end of a kernel
+//    needs would have its registers all along. Operands count by what differs in them, as one register where all
+//    elements are the same, or are counted from one on.
 // 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
 //    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
 //    find less shared memory free.
@@ -39,6 +41,9 @@ using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 
+// A thread has as many registers to spare in most loops.
+constexpr double kWordsPastLoops = 16;
+
 class Sinker final {
  public:
   // From the last operation to the first, so that users have moved before what they use.
@@ -50,6 +55,10 @@ class Sinker final {
       for (mlir::Region& region : op->getRegions())
         for (Block& inner : region) pending_.push_back(&inner);
     }
+    // An operand that several operations share lives on in any case once the first of them has moved.
+    for (bool moved = true; std::exchange(moved, false);)
+      for (Operation* op : llvm::reverse(order))
+        if (op->getBlock() == &block && MayMove(op)) moved |= SinkPastLoop(op);
   }
 
   void RunAll(mlir::Region& region) {
@@ -75,6 +84,20 @@ class Sinker final {
     } else if (op->getNextNode() != first && Words(op->getResult(0)) > WordsHeldUntil(op, first)) {
       op->moveBefore(first);
     }
+  }
+
+  // Whether it has moved.
+  bool SinkPastLoop(Operation* op) {
+    Operation* first = FirstUser(op, op->getBlock());
+    if (!first || first->hasTrait<mlir::OpTrait::IsTerminator>() || ScratchBytes(op) > 0) return false;
+    Operation* loop = nullptr;  // the last one in between
+    for (Operation* between = op->getNextNode(); between != first; between = between->getNextNode())
+      if (llvm::isa<mlir::LoopLikeOpInterface>(between)) loop = between;
+    if (!loop || Words(op->getResult(0)) < kWordsPastLoops ||
+        DistinctWords(op->getResult(0)) < WordsHeldUntil(op, loop, /*distinct=*/true))
+      return false;
+    op->moveBefore(first);
+    return true;
   }
 
   static bool MakesBuffers(Operation* from, Operation* to) {
@@ -107,7 +130,7 @@ class Sinker final {
   }
 
   // Words of the operands of `op` that nothing at or after `place` uses anyway.
-  double WordsHeldUntil(Operation* op, Operation* place) {
+  double WordsHeldUntil(Operation* op, Operation* place, bool distinct = false) {
     double words = 0;
     llvm::SmallPtrSet<Value, 4> seen;
     for (Value operand : op->getOperands()) {
@@ -118,7 +141,7 @@ class Sinker final {
         Operation* here = op->getBlock()->findAncestorOpInBlock(*user);
         return !here || !here->isBeforeInBlock(place);
       });
-      if (!lives_on) words += Words(operand);
+      if (!lives_on) words += distinct ? DistinctWords(operand) : Words(operand);
     }
     return words;
   }
@@ -130,6 +153,18 @@ class Sinker final {
     mlir::Type element = type.getElementType();
     double bits = llvm::isa<tt::PtrType>(element) ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
     return bits / 32 * costs_.Registers(type, type.getEncoding());
+  }
+
+  // Those whose values are not known from others, but for a number that the program says.
+  double DistinctWords(Value value) {
+    Operation* op = value.getDefiningOp();
+    if (!op) return Words(value);
+    if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return 0;
+    if (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op))
+      return llvm::isa<tt::PtrType>(tt::ElementOf(value.getType())) || tt::ElementOf(value.getType()).isInteger(64) ? 2
+                                                                                                                    : 1;
+    if (llvm::isa<tt::ExpandDimsOp, tt::BroadcastOp>(op)) return DistinctWords(op->getOperand(0));
+    return Words(value);
   }
 
   CostModel costs_;

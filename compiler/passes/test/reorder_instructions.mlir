@@ -180,3 +180,34 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %y : tensor<256xi32, #b>
   }
 }
+
+// -----
+
+// What only the end needs is made behind the loop, though the comparison has as many registers as its operands.
+// CHECK-LABEL: @past_a_loop
+//       CHECK:   scf.for
+//       CHECK:   }
+//       CHECK:   tt.make_range
+//       CHECK:   arith.addi
+//       CHECK:   arith.cmpi
+//       CHECK:   tt.store
+#row = #ttg.blocked<{sizePerThread = [64], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @past_a_loop(%p: !tt.ptr<f32>, %n: i32, %first: i32, %x: tensor<8192xf32, #row>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %starts = tt.splat %first : i32 -> tensor<8192xi32, #row>
+    %range = tt.make_range {start = 0 : i32, end = 8192 : i32} : tensor<8192xi32, #row>
+    %at = arith.addi %starts, %range : tensor<8192xi32, #row>
+    %limits = tt.splat %n : i32 -> tensor<8192xi32, #row>
+    %mask = arith.cmpi slt, %at, %limits : tensor<8192xi32, #row>
+    %bases = tt.splat %p : !tt.ptr<f32> -> tensor<8192x!tt.ptr<f32>, #row>
+    %to = tt.addptr %bases, %at : tensor<8192x!tt.ptr<f32>, #row>, tensor<8192xi32, #row>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x) -> (tensor<8192xf32, #row>) : i32 {
+      %next = arith.mulf %acc, %acc : tensor<8192xf32, #row>
+      scf.yield %next : tensor<8192xf32, #row>
+    }
+    tt.store %to, %sum, %mask : tensor<8192x!tt.ptr<f32>, #row>
+    tt.return
+  }
+}

@@ -76,6 +76,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     const int64_t begin = static_cast<int64_t>(at) + 1 + Distance(i, compute_capability);
     if (begin < 0 || begin > static_cast<int64_t>(at) || begin <= last_begin) continue;
     last_begin = begin;
+    code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     CountLoads(instructions.subspan(begin, at + 1 - begin), &code);
   }
   return code;

@@ -10,8 +10,9 @@
 // thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that again, or stores
 // it in local memory. What this costs shows in the size of the code:
 //
-//   - A few instructions more, in front of a loop or once an iteration: the second block fills the time in which the
-//     first one waits, and pays for them many times over.
+//   - A few instructions more once an iteration, or more of them in front of a loop or behind it: the second block
+//   fills
+//     the time in which the first one waits, and pays for them many times over.
 //   - Many: registers that the loop itself needs are stored and loaded in every iteration. One block is faster.
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.
@@ -72,6 +73,8 @@ constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
 // Of the code, that more blocks may add: one in eight, or one in sixteen where they store values.
 constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
+// Of the code, where that of the loops grows no more than that: what is done once counts less.
+constexpr size_t kShareOfOtherCode = 4;
 // Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
 // were asked for.
 constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
@@ -234,9 +237,14 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const CubinCode before = CodeOfCubin(once, kernel, arch), after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   if (note.all_warps && after.AtOnce() * static_cast<double>(blocks) < before.AtOnce() * now_blocks) return once;
-  const size_t more = streams ? 0 : before.bytes / (stores ? kShareOfStoringCode : kShareOfCode);
-  const bool cheap = after.bytes <= before.bytes + more && after.waits <= before.waits;
-  return cheap ? *std::move(again) : once;
+  const bool loops = twice && !note.all_warps && before.loop_bytes > 0;
+  auto grows_little = [&](size_t from, size_t to) {
+    return to <= from + (streams ? 0 : from / (stores ? kShareOfStoringCode : kShareOfCode));
+  };
+  const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
+                                    after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
+                              : grows_little(before.bytes, after.bytes);
+  return is_short && after.waits <= before.waits ? *std::move(again) : once;
 }
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
