@@ -202,6 +202,12 @@ absl::StatusOr<llvm::Value*> PtxFunction::Read(const PtxOperand& operand, llvm::
   return b_.CreateZExt(value, b_.getInt64Ty());
 }
 
+bool PtxFunction::IsPredicate(const PtxOperand& operand) {
+  if (operand.kind == Kind::kImmediate || operand.kind == Kind::kSpecial || operand.kind == Kind::kFloat) return false;
+  auto slot = SlotOf(operand);
+  return slot.ok() && slot->bits == 1;
+}
+
 absl::Status PtxFunction::Write(const PtxOperand& operand, llvm::Value* value) {
   if (operand.kind == Kind::kSink) return absl::OkStatus();
   auto slot = SlotOf(operand);

@@ -26,6 +26,8 @@ class PtxFunction final {
   int threads() const { return call_.threads; }
   // The operand's value, i64; of immediates as `type` ("f32") has them. InvalidArgument for what has none.
   absl::StatusOr<llvm::Value*> Read(const PtxOperand& operand, llvm::StringRef type = "");
+  // Whether it is a register of one bit.
+  bool IsPredicate(const PtxOperand& operand);
   absl::Status Write(const PtxOperand& operand, llvm::Value* value);
   // "[base + offset]", i64.
   absl::StatusOr<llvm::Value*> Address(const PtxOperand& operand);

@@ -202,6 +202,8 @@ absl::Status EmitAsyncCopy(PtxFunction& f, const PtxStatement& statement) {
     auto given = f.Read(statement.operands[3]);
     if (!given.ok()) return given.status();
     read = *given;
+    if (f.IsPredicate(statement.operands[3]))
+      read = b.CreateSelect(b.CreateTrunc(*given, b.getInt1Ty()), b.getInt64(0), *bytes);
   }
   llvm::Type* i32 = b.getInt32Ty();
   f.CallRuntime(RuntimeFunction::kAsyncCopy,
