@@ -47,6 +47,7 @@ class CudaDevice final : public GpuDevice {
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) override;
   PinnedBytes Pin(absl::Span<const char> bytes) override;
+  absl::StatusOr<Argument> MapTensor(const MappedTensor& tensor) override;
 
   void Unload(CudaModule module) {
     if (Enter().ok()) driver_->module_unload(module);
@@ -272,6 +273,29 @@ absl::Status CudaDevice::Start(const CudaKernel& kernel, const Grid& blocks,
   std::vector<void*> parameters = PointersTo(arguments);
   return driver_->Check(driver_->launch(&config, kernel.function(), parameters.data(), nullptr),
                         absl::StrCat("launch ", info.name));
+}
+
+absl::StatusOr<Argument> CudaDevice::MapTensor(const MappedTensor& tensor) {
+  if (driver_->tensor_map == nullptr) return absl::UnimplementedError("tensor maps need a driver of CUDA 12 or later");
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  // The driver counts three types otherwise than PTX: f32 of which subnormals are flushed, f64 and bf16.
+  constexpr int kTypes[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
+  constexpr int kPromotionTo128Bytes = 2;
+  const size_t rank = tensor.shape.size();
+  if (rank == 0 || tensor.strides.size() != rank || tensor.box.size() != rank || tensor.element_type < 0 ||
+      tensor.element_type >= static_cast<int>(sizeof(kTypes) / sizeof(kTypes[0])))
+    return absl::InvalidArgumentError("a tensor map of no such tensor");
+  std::vector<uint64_t> sizes(tensor.shape.rbegin(), tensor.shape.rend()), strides;
+  for (size_t i = rank - 1; i-- > 0;) strides.push_back(tensor.strides[i] * tensor.element_bytes);
+  strides.push_back(0);  // so that there are some
+  const std::vector<uint32_t> box(tensor.box.rbegin(), tensor.box.rend()), ones(rank, 1);
+  alignas(64) unsigned char map[Argument::kMapBytes] = {};
+  const CudaResult result =
+      driver_->tensor_map(map, kTypes[tensor.element_type], static_cast<unsigned int>(rank),
+                          reinterpret_cast<void*>(tensor.address), sizes.data(), strides.data(), box.data(),
+                          ones.data(), /*interleave=*/0, tensor.swizzle, kPromotionTo128Bytes, tensor.has_nans ? 1 : 0);
+  if (absl::Status status = driver_->Check(result, "make a tensor map"); !status.ok()) return status;
+  return Argument::TensorMap(map);
 }
 
 absl::Status CudaDevice::Run(const GpuKernel& kernel, const Grid& blocks, absl::Span<const Argument> arguments,

@@ -75,6 +75,7 @@ absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& 
   opened->Find("cuFuncSetAttribute", driver->function_set);
   opened->Find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver->occupancy);
   opened->Find("cuLaunchKernelEx", driver->launch);
+  opened->FindIfThere("cuTensorMapEncodeTiled", driver->tensor_map);
   opened->Find("cuEventCreate", driver->event_create);
   opened->Find("cuEventDestroy_v2", driver->event_destroy);
   opened->Find("cuEventRecord", driver->event_record);

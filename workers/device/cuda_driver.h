@@ -93,6 +93,10 @@ struct CudaDriver {
   CudaResult (*function_set)(CudaFunction function, int attribute, int value);
   CudaResult (*occupancy)(int* blocks, CudaFunction function, int threads, size_t shared_bytes);
   CudaResult (*launch)(const CudaLaunchConfig* config, CudaFunction function, void** parameters, void** extra);
+  // Null in drivers before CUDA 12.
+  CudaResult (*tensor_map)(void* map, int type, unsigned int rank, void* address, const uint64_t* sizes,
+                           const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides,
+                           int interleave, int swizzle, int l2_promotion, int fill);
   CudaResult (*event_create)(CudaEvent* event, unsigned int flags);
   CudaResult (*event_destroy)(CudaEvent event);
   CudaResult (*event_record)(CudaEvent event, CudaStream stream);

@@ -3,6 +3,7 @@
 #ifndef WORKERS_DEVICE_DEVICE_H_
 #define WORKERS_DEVICE_DEVICE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -12,10 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "workers/device/kernel_info.h"
+#include "workers/device/mapped_tensor.h"
 
 namespace tritond::workers {
 
@@ -70,7 +73,7 @@ class PinnedBytes final {
   const char* bytes_ = nullptr;
 };
 
-// The value of one kernel parameter, as it lies in memory: a pointer or a scalar of at most 8 bytes.
+// The value of one kernel parameter, as it lies in memory: a pointer, a scalar of at most 8 bytes, or a tensor map.
 class Argument final {
  public:
   // A pointer `offset` bytes into the buffer, which must outlive the launch.
@@ -90,6 +93,15 @@ class Argument final {
     return argument;
   }
 
+  // Of Device::MapTensor.
+  static constexpr int kMapBytes = 128;
+  static Argument TensorMap(absl::Span<const unsigned char> map) {
+    Argument argument;
+    argument.size_ = static_cast<int>(std::min<size_t>(map.size(), kMapBytes));
+    std::memcpy(argument.bytes_, map.data(), argument.size_);
+    return argument;
+  }
+
   const void* data() const { return bytes_; }
   int size() const { return size_; }
   bool is_pointer() const { return is_pointer_; }
@@ -101,7 +113,7 @@ class Argument final {
   }
 
  private:
-  alignas(8) unsigned char bytes_[8] = {};
+  alignas(64) unsigned char bytes_[kMapBytes] = {};
   int size_ = 0;
   bool is_pointer_ = false;
 };
@@ -187,6 +199,12 @@ class Device : protected MemoryOwner {
   virtual absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) = 0;
   // A hint: these bytes will be copied several times. They must outlive what it gives, and stay where they are.
   virtual PinnedBytes Pin(absl::Span<const char> bytes) { return {}; }
+
+  // What a kernel takes for a descriptor for which its metadata has such an entry. InvalidArgument: the device has no
+  // maps of such tensors. Unimplemented: none at all.
+  virtual absl::StatusOr<Argument> MapTensor(const MappedTensor& tensor) {
+    return absl::UnimplementedError(absl::StrCat(Name(), " has no tensor maps"));
+  }
 
   // Runs the kernel once for each program of the grid and waits for the end. `arguments` are the kernel's own
   // parameters in order; the scratch pointers that its ABI adds are allocated and passed by the device.

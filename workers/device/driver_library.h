@@ -22,6 +22,11 @@ class DriverLibrary final {
     function = reinterpret_cast<Function*>(Address(name));
     if (function == nullptr && missing_.empty()) missing_ = name;
   }
+  // The same for one that older releases lack: that is no fault.
+  template <typename Function>
+  void FindIfThere(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(Address(name));
+  }
   // FailedPrecondition, with the first symbol that was not found. `since` is the first release with all of them.
   absl::Status Complete(absl::string_view since) const;
 

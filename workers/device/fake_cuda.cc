@@ -2,6 +2,7 @@
 // A CUDA driver with one GPU (fake_gpu.h) of compute capability 9.0. Launches, fills and events wait in the stream
 // until something that synchronises, as late as they may. Calls need a context that is current on their thread.
 #include <algorithm>
+#include <cstring>
 
 #include "workers/device/cuda_driver.h"
 #include "workers/device/fake_gpu.h"
@@ -149,6 +150,25 @@ CudaResult cuLaunchKernelEx(const CudaLaunchConfig* config, CudaFunction functio
   const fake_gpu::Launch launch =
       fake_gpu::LaunchOf(function, config->grid, config->block[0], config->shared_bytes, parameters);
   stream.Add([launch] { gpu.Run(launch); });
+  return 0;
+}
+
+// The map says what it was made of, as words.
+CudaResult cuTensorMapEncodeTiled(void* map, int type, unsigned int rank, void*, const uint64_t* sizes,
+                                  const uint64_t* strides, const uint32_t* box, const uint32_t*, int, int swizzle,
+                                  int promotion, int fill) {
+  if (!has_context) return kInvalidContext;
+  if (reinterpret_cast<uintptr_t>(map) % 64 != 0) return kInvalidValue;
+  const uint32_t words[] = {static_cast<uint32_t>(type),
+                            rank,
+                            static_cast<uint32_t>(sizes[0]),
+                            static_cast<uint32_t>(strides[0]),
+                            box[0],
+                            box[1],
+                            static_cast<uint32_t>(swizzle),
+                            static_cast<uint32_t>(promotion),
+                            static_cast<uint32_t>(fill)};
+  std::memcpy(map, words, sizeof(words));
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -247,6 +248,38 @@ TEST_P(FakeGpu, CooperativeLaunchesRunWhereTheDriverHasThem) {
   const absl::Status launched = Launch(Load(info));
   if (GetParam().kind != "cl") EXPECT_TRUE(launched.ok()) << launched;
   if (GetParam().kind == "cl") EXPECT_EQ(launched.code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_P(FakeGpu, TensorMapsAreMadeByTheDriver) {
+  MappedTensor tensor{0x1000,
+                      {100, 60},
+                      {72, 1},
+                      /*has_nans=*/true,
+                      /*swizzle=*/3,
+                      /*element_bytes=*/2,
+                      /*element_type=*/10,
+                      {32, 64}};
+  const absl::StatusOr<Argument> map = device_->MapTensor(tensor);
+  if (GetParam().kind != std::string("cuda")) {
+    EXPECT_EQ(map.status().code(), absl::StatusCode::kUnimplemented);
+    return;
+  }
+  ASSERT_TRUE(map.ok()) << map.status();
+  ASSERT_EQ(map->size(), 128);
+  uint32_t words[9];
+  std::memcpy(words, map->data(), sizeof(words));
+  // bf16, as the driver counts; the innermost dimension first.
+  EXPECT_THAT(words, testing::ElementsAre(9, 2, 60, 144, 64, 32, 3, 2, 1));
+  tensor.box.pop_back();
+  EXPECT_EQ(device_->MapTensor(tensor).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(FakeGpu, AMapIsNotPassedForAPointer) {
+  KernelInfo info = Info("count_programs");
+  info.parameter_bytes = {128};
+  const absl::Status status = Launch(Load(info));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("parameter 0 has 128 bytes, its argument 8"));
 }
 
 TEST_P(FakeGpu, CallsMayComeFromAnotherThread) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "timing/steady/steady_time.h"
+#include "workers/device/emulated/tensor_map.h"
 #include "workers/device/host_kernel.h"
 #include "workers/device/host_program.h"
 #include "workers/device/memory_map.h"
@@ -65,6 +66,7 @@ class HostDevice final : public Device {
   absl::StatusOr<Buffer> Allocate(uint64_t bytes) override;
   absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) override;
   absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) override;
+  absl::StatusOr<Argument> MapTensor(const MappedTensor& tensor) override;
   absl::Status Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) override;
   absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
                                                    absl::Span<const Argument> arguments,
@@ -151,6 +153,29 @@ MemoryMap HostDevice::MapMemory(const HostKernel& kernel, absl::Span<const Argum
   return MemoryMap(std::move(ranges));
 }
 
+absl::StatusOr<Argument> HostDevice::MapTensor(const MappedTensor& tensor) {
+  if (target_ == kHostTarget) return Device::MapTensor(tensor);
+  const size_t rank = tensor.shape.size();
+  if (rank == 0 || rank > emulated::kMaxRank || tensor.strides.size() != rank || tensor.box.size() != rank)
+    return absl::InvalidArgumentError("a tensor map of no such tensor");
+  emulated::TensorMap map = {};
+  map.address = tensor.address;
+  map.rank_minus_one = static_cast<uint32_t>(rank) - 1;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t from = rank - 1 - i;
+    map.dims[i] = static_cast<uint32_t>(tensor.shape[from]);
+    map.box[i] = static_cast<uint32_t>(tensor.box[from]);
+    map.element_strides[i] = 1;
+    if (i > 0) map.strides[i - 1] = tensor.strides[from] * tensor.element_bytes;
+  }
+  map.element_type = tensor.element_type;
+  map.swizzle = tensor.swizzle;
+  map.fill = tensor.has_nans ? 1 : 0;
+  unsigned char bytes[emulated::kMapBytes] = {};
+  std::memcpy(bytes, &map, sizeof(map));
+  return Argument::TensorMap(bytes);
+}
+
 absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) {
   const auto* host_kernel = dynamic_cast<const HostKernel*>(&kernel);
   if (host_kernel == nullptr || host_kernel->device() != this) {
@@ -171,6 +196,16 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   if (info.has_profile_scratch) all.push_back(Argument::Pointer(scratch[1]));
   std::vector<void*> parameters;
   for (Argument& argument : all) parameters.push_back(const_cast<void*>(argument.data()));
+  // What is passed by value is memory of the kernel's.
+  std::vector<Buffer> values;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].size() <= static_cast<int>(sizeof(uint64_t))) continue;
+    auto buffer = Allocate(all[i].size());
+    if (!buffer.ok()) return buffer.status();
+    parameters[i] = reinterpret_cast<void*>(buffer->address());
+    std::memcpy(parameters[i], all[i].data(), all[i].size());
+    values.push_back(*std::move(buffer));
+  }
   const MemoryMap memory = MapMemory(*host_kernel, arguments, scratch[0], scratch[1]);
 
   HostLaunch launch;

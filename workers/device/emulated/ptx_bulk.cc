@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarriers, tensor maps and the copies of tiles that they describe (PTX ISA, "mbarrier", "tensormap.replace", "Bulk
-// and Tensor copy operations"). A tensor map is opaque. Here it is the struct below, at the start of its 128 bytes, so
-// that only maps which the kernel writes itself can be followed.
+// and Tensor copy operations"). A tensor map is opaque. Here it is the struct of tensor_map.h.
 //
 // A tile lies in shared memory as a dense box, dimension 0 contiguous, with its groups of 16 bytes exchanged by the
 // swizzle. Elements outside of the tensor are zeros or NaNs when read, as the map says, and not written.
@@ -13,20 +12,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "workers/device/emulated/ptx_instruction.h"
+#include "workers/device/emulated/tensor_map.h"
 
 namespace tritond::workers::emulated {
 namespace {
-
-constexpr int kMaxRank = 5;
-constexpr uint64_t kMapBytes = 128;
-
-struct TensorMap {
-  uint64_t address;
-  uint64_t strides[kMaxRank - 1];  // bytes, of dimensions 1 …
-  uint32_t dims[kMaxRank], box[kMaxRank], element_strides[kMaxRank];
-  uint32_t rank_minus_one, element_type, swizzle, interleave, fill;
-};
-static_assert(sizeof(TensorMap) <= kMapBytes);
 
 // By the numbers of "tensormap.replace .elemtype".
 uint64_t ElementBytes(uint32_t type) {
@@ -34,12 +23,11 @@ uint64_t ElementBytes(uint32_t type) {
   return type < 13 ? kBytes[type] : 0;
 }
 
-// Floats that are filled with NaNs where a map says so.
-bool IsFloat(uint32_t type) { return type == 6 || type == 7 || (type >= 9 && type <= 11); }
-
-void FillNan(char* to, uint64_t bytes) {
-  std::memset(to, 0xff, bytes);
-  to[bytes - 1] = 0x7f;
+// A NaN of such a type; 0: it has none.
+uint64_t NanOf(uint32_t type) {
+  constexpr uint64_t kNans[] = {
+      0, 0, 0, 0, 0, 0, 0x7fff, 0x7fffffff, 0x7fffffff, 0x7fffffffffffffff, 0x7fff, 0x7fffffff, 0x7fffffff};
+  return type < 13 ? kNans[type] : 0;
 }
 
 // Where a field is in the map; 0 bytes: no such field.
@@ -142,18 +130,14 @@ uint64_t TileCopy::Position(uint64_t index) const {
 
 Fault TileCopy::Load() const {
   Fault fault;
+  const uint64_t outside = map.fill != 0 ? NanOf(map.element_type) : 0;
   for (uint64_t i = 0; i < Elements(); ++i) {
     const uint64_t at = Position(i);
     const char* from = at ? machine->AccessGlobal(site, at, element(), TRITOND_HOST_READ, &fault) : nullptr;
     if (fault) return fault;
     char* to = machine->ReceiveShared(site, Place(i), element(), &fault);
     if (fault) return fault;
-    if (from)
-      std::memcpy(to, from, element());
-    else if (map.fill == 0)
-      std::memset(to, 0, element());
-    else
-      FillNan(to, element());
+    std::memcpy(to, from ? from : reinterpret_cast<const char*>(&outside), element());
   }
   return fault;
 }
@@ -210,7 +194,7 @@ Fault StartTile(int rank, bool loads, const Call& call) {
   for (int d = 0; d < rank; ++d) copy.origin[d] = static_cast<int32_t>(tensor[1 + d]);
   copy.shared = loads ? lane.in[0] : tensor[1 + rank];
   if (copy.element() == 0 || copy.map.swizzle > 3 || copy.map.interleave != 0 || copy.map.fill > 1 ||
-      (copy.map.fill == 1 && !IsFloat(copy.map.element_type)) ||
+      (copy.map.fill == 1 && NanOf(copy.map.element_type) == 0) ||
       copy.map.rank_minus_one + 1 != static_cast<uint32_t>(rank))
     return std::string("a tensor map that the emulator cannot follow");
   if (copy.shared % 128 != 0) return std::string("a tile in shared memory that does not begin at a multiple of 128");
