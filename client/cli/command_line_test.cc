@@ -337,14 +337,16 @@ TEST_F(CommandLine, PrebuildTakesAManifest) {
 TEST_F(CommandLine, AManifestsLineSaysWhatItsLauncherWants) {
   Write("in/a.ttir", "a");
   const std::string manifest =
-      Write("kernels.jsonl", R"({"file": "in/a.ttir", "target": "cuda:80", "emit": ["ttgir", "asm", "binary"],)"
-                             R"( "launch_abi": "global", "descriptor_flags": 2, "debug_info": true})");
+      Write("kernels.jsonl",
+            R"({"file": "in/a.ttir", "target": "cuda:80", "emit": ["ttgir", "asm", "binary"],)"
+            R"( "launch_abi": "global", "descriptor_flags": 2, "host_tensor_maps": true, "debug_info": true})");
   EXPECT_EQ(Run({"prebuild", manifest, "--out-dir", Path("out")}), kDone) << err_.str();
   EXPECT_EQ(compile_.Last().target(), "cuda:80");
   EXPECT_THAT(compile_.Last().outputs(), testing::ElementsAre(v1::STAGE_TTGIR, v1::STAGE_ASM, v1::STAGE_BINARY));
   EXPECT_TRUE(compile_.Last().abi().global_scratch());
   EXPECT_FALSE(compile_.Last().abi().profile_scratch());
   EXPECT_EQ(compile_.Last().abi().descriptor_flags(), 2u);
+  EXPECT_TRUE(compile_.Last().abi().host_tensor_maps());
   EXPECT_TRUE(compile_.Last().debug_info());
 }
 
@@ -369,7 +371,7 @@ TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
         R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})",
         R"({"file": "in/a.ttir", "emit": "asm"})", R"({"file": "in/a.ttir", "emit": ["no"]})",
         R"({"file": "in/a.ttir", "launch_abi": "some"})", R"({"file": "in/a.ttir", "descriptor_flags": 3})",
-        R"({"file": "in/a.ttir", "debug_info": 1})"}) {
+        R"({"file": "in/a.ttir", "debug_info": 1})", R"({"file": "in/a.ttir", "host_tensor_maps": 1})"}) {
     const std::string manifest = Write("kernels.jsonl", entry);
     EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage) << entry;
     EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:1:"));

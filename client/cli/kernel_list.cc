@@ -72,13 +72,14 @@ std::string WrongField(const std::string& name, const nlohmann::json& value) {
   if (name == "file" || name == "name" || name == "target") return value.is_string() ? "" : "is not a string";
   if (name == "launch_abi")
     return value == "none" || value == "global" || value == "both" ? "" : "is none of none, global and both";
-  if (name == "debug_info") return value.is_boolean() ? "" : "is neither true nor false";
+  if (name == "debug_info" || name == "host_tensor_maps") return value.is_boolean() ? "" : "is neither true nor false";
   if (name == "descriptor_flags") {
     const bool fits = value.is_number_integer() && value >= 0 && value <= 2;
     return fits ? "" : "is not a number from 0 to 2";
   }
   if (name != "emit")
-    return "is none of file, name, target, options, emit, launch_abi, descriptor_flags and debug_info";
+    return "is none of file, name, target, options, emit, launch_abi, descriptor_flags, host_tensor_maps and "
+           "debug_info";
   const bool stages =
       value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const auto& word) {
         return word.is_string() && ParseStage(word.template get<std::string>()).ok();
@@ -91,6 +92,7 @@ void ReadLauncher(const nlohmann::json& entry, Kernel* kernel) {
   if (entry.contains("emit")) kernel->emit = entry["emit"].get<std::vector<std::string>>();
   if (entry.contains("launch_abi")) kernel->launch_abi = entry["launch_abi"].get<std::string>();
   if (entry.contains("descriptor_flags")) kernel->descriptor_flags = entry["descriptor_flags"].get<int>();
+  if (entry.contains("host_tensor_maps")) kernel->host_tensor_maps = entry["host_tensor_maps"].get<bool>();
   if (entry.contains("debug_info")) kernel->debug_info = entry["debug_info"].get<bool>();
 }
 

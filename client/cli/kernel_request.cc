@@ -74,6 +74,8 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
                    "Flags after the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
+  command->add_flag("--host-tensor-maps", host_tensor_maps,
+                    "The launcher makes tensor maps as the metadata says in tensordesc_meta; Triton 3.6 does");
   command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");
   CLI::Option* anew = command->add_flag("--no-cache", no_cache, "Compile even if a result is stored");
   command
@@ -131,6 +133,7 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
   const std::string& launch_abi = kernel.launch_abi.empty() ? flags.launch_abi : kernel.launch_abi;
   if (absl::Status status = SetLaunchAbi(launch_abi, request.mutable_abi()); !status.ok()) return status;
   request.mutable_abi()->set_descriptor_flags(kernel.descriptor_flags.value_or(flags.descriptor_flags));
+  request.mutable_abi()->set_host_tensor_maps(kernel.host_tensor_maps.value_or(flags.host_tensor_maps));
   request.set_debug_info(kernel.debug_info.value_or(flags.debug_info));
   request.set_cache_mode(flags.no_cache    ? v1::CACHE_MODE_REFRESH
                          : flags.any_build ? v1::CACHE_MODE_ANY_BUILD

@@ -25,6 +25,7 @@ struct KernelFlags {
   std::string input;  // a stage; empty: by the file's extension and its text
   std::string launch_abi = "both";
   int descriptor_flags = 1;
+  bool host_tensor_maps = false;
   bool debug_info = false;
   bool no_cache = false;
   bool any_build = false;
@@ -47,6 +48,7 @@ struct Kernel {
   std::vector<std::string> emit;
   std::string launch_abi;
   absl::optional<int> descriptor_flags;
+  absl::optional<bool> host_tensor_maps;
   absl::optional<bool> debug_info;
 };
 

@@ -26,11 +26,12 @@ const char* StageName(Stage stage);
 // InvalidArgument for any other word.
 absl::StatusOr<Stage> ParseStage(const std::string& name);
 
-// Which hidden parameters the client's launcher passes. The defaults are Triton 3.6's.
+// How the client's launcher passes what is no plain parameter. The defaults are Triton 3.6's, without tensor maps.
 struct LaunchAbi {
-  bool global_scratch = true;   // after the kernel's own
-  bool profile_scratch = true;  // after that
-  int descriptor_flags = 1;     // 0, 1 or 2 parameters of i1 after the strides of a tensor descriptor
+  bool global_scratch = true;     // after the kernel's own
+  bool profile_scratch = true;    // after that
+  int descriptor_flags = 1;       // 0, 1 or 2 parameters of i1 after the strides of a tensor descriptor
+  bool host_tensor_maps = false;  // it makes those of descriptors that have an entry in the metadata's tensordesc_meta
 };
 
 struct CompileRequest {

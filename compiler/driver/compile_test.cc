@@ -252,6 +252,62 @@ TEST(Compiler, DescriptorParametersFollowTheAbiRecord) {
   }
 }
 
+// A loop of dots whose operands two descriptors name. The third one's block is stored after it.
+constexpr char kProduct[] = R"(module {
+  tt.func public @product(%a: !tt.tensordesc<tensor<64x64xf16>>, %am: i32, %ak: i32, %as: i64, %a1: i64, %b: !tt.tensordesc<tensor<64x64xf16>>, %bk: i32, %bn: i32, %bs: i64, %b1: i64, %c: !tt.tensordesc<tensor<64x64xf32>>, %cm: i32, %cn: i32, %cs: i64, %c1: i64) {
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 64 : i32
+    %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+    %r = scf.for %k = %zero to %ak step %step iter_args(%acc = %nothing) -> (tensor<64x64xf32>) : i32 {
+      %x = tt.descriptor_load %a[%zero, %k] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+      %y = tt.descriptor_load %b[%k, %zero] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+      %d = tt.dot %x, %y, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    tt.descriptor_store %c[%zero, %zero], %r : !tt.tensordesc<tensor<64x64xf32>>, tensor<64x64xf32>
+    tt.return
+  }
+}
+)";
+
+TEST(Compiler, TensorMapsOfTheLauncherAreParameters) {
+  CompileRequest request = Request(kProduct);
+  request.target = "cuda:90";
+  request.abi.host_tensor_maps = true;
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const std::string& ptx = result.artifacts[0].bytes;
+  EXPECT_THAT(ptx, HasSubstr(".param .align 64 .b8 product_param_0[128]"));
+  EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
+  EXPECT_THAT(ptx, HasSubstr("prefetch.tensormap"));
+  EXPECT_THAT(ptx, testing::Not(HasSubstr(".local")));
+  EXPECT_THAT(ptx, testing::Not(HasSubstr("tensormap.replace")));
+  const nlohmann::json map = {
+      {"swizzle", 3}, {"elem_size", 2}, {"elem_type", 6}, {"block_size", {64, 64}}, {"fp4_padded", false}};
+  EXPECT_EQ(result.metadata["tensordesc_meta"], nlohmann::json({map, map, nullptr}));
+  EXPECT_EQ(result.metadata["global_scratch_size"], 0);
+  const std::vector<int> map_parameters = {128, 4, 4, 8, 8}, parts = {8, 8, 8, 8, 8, 1, 4, 4, 8, 8};
+  std::vector<int> all = map_parameters;
+  all.insert(all.end(), map_parameters.begin(), map_parameters.end());
+  all.insert(all.end(), parts.begin(), parts.end());
+  EXPECT_EQ(result.metadata["parameter_bytes"], nlohmann::json(all));
+}
+
+TEST(Compiler, WhatNoTensorMapCopiesIsAsWithoutThem) {
+  for (const nlohmann::json& options :
+       {nlohmann::json{{"num_warps", 2}}, nlohmann::json{{"num_ctas", 2}}, nlohmann::json{{"bulk_copies", false}}}) {
+    CompileRequest request = Request(kProduct);
+    request.target = "cuda:90";
+    request.options = options;
+    CompileResult without = Warm().Compile(request);
+    request.abi.host_tensor_maps = true;
+    CompileResult with = Warm().Compile(request);
+    ASSERT_TRUE(without.status.ok() && with.status.ok()) << without.status << with.status;
+    EXPECT_EQ(with.artifacts[0].bytes, without.artifacts[0].bytes) << options;
+    EXPECT_EQ(with.metadata, without.metadata) << options;
+  }
+}
+
 TEST(Compiler, EchoesOptionsAndNamesTheIgnoredOnes) {
   CompileRequest request = Request(kScale);
   request.options = {{"num_warps", 8}, {"launch_style", 2}, {"maxnreg", nullptr}, {"shared", 12345}};

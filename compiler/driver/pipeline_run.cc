@@ -53,6 +53,26 @@ mlir::LogicalResult CheckPlacements(mlir::ModuleOp module) {
   return mlir::failure(walked.wasInterrupted());
 }
 
+nlohmann::json ToJson(mlir::Attribute attribute) {
+  if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(attribute)) return flag.getValue();
+  if (auto number = llvm::dyn_cast<mlir::IntegerAttr>(attribute)) return number.getInt();
+  if (auto numbers = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(attribute)) return numbers.asArrayRef().vec();
+  auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(attribute);
+  if (!fields) return nullptr;
+  nlohmann::json json = nlohmann::json::object();
+  for (mlir::NamedAttribute field : fields) json[field.getName().str()] = ToJson(field.getValue());
+  return json;
+}
+
+// What kTensorMapsAttr says. `module` may be null.
+nlohmann::json TensorMapsOf(mlir::ModuleOp module) {
+  nlohmann::json maps = nlohmann::json::array();
+  auto entries = module ? module->getAttrOfType<mlir::ArrayAttr>(ttg::kTensorMapsAttr) : mlir::ArrayAttr();
+  if (entries)
+    for (mlir::Attribute entry : entries) maps.push_back(ToJson(entry));
+  return maps;
+}
+
 }  // namespace
 
 PipelineRun::PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request,
@@ -144,6 +164,7 @@ absl::Status PipelineRun::CheckRequest() {
   options_ = options->kernel;
   options_.descriptor_flags = request_.abi.descriptor_flags;
   options_.global_scratch = request_.abi.global_scratch;
+  options_.host_tensor_maps = request_.abi.host_tensor_maps;
   options_.debug_info = request_.debug_info;
   options_.foreign_asm = request_.input == Stage::kAsm;
   result_.ignored_options = options->ignored;
@@ -338,7 +359,8 @@ void PipelineRun::MeasureParameters() {
   parameter_bytes_.emplace();
   for (const llvm::Argument& argument : kernel->args()) {
     if (argument.getArgNo() >= own) break;
-    parameter_bytes_->push_back(llvm_module_->getDataLayout().getTypeStoreSize(argument.getType()).getFixedValue());
+    llvm::Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+    parameter_bytes_->push_back(llvm_module_->getDataLayout().getTypeStoreSize(type).getFixedValue());
   }
 }
 
@@ -451,7 +473,7 @@ void PipelineRun::FillMetadata() {
   }
   metadata["profile_scratch_size"] = 0;
   metadata["profile_scratch_align"] = 1;
-  metadata["tensordesc_meta"] = nlohmann::json::array();
+  metadata["tensordesc_meta"] = TensorMapsOf(module_.get());
   metadata["cluster_dims"] = {options_.num_ctas, 1, 1};
   // Not of upstream's: lets a launch be refused that gives other arguments.
   if (parameter_bytes_) metadata["parameter_bytes"] = *parameter_bytes_;

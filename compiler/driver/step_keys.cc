@@ -30,7 +30,8 @@ class Hash {
 
 std::string ServeWords(const CompileRequest& request) {
   return std::string(StageName(request.input)) + (request.abi.global_scratch ? " global" : "") +
-         (request.abi.profile_scratch ? " profile" : "") + " " + std::to_string(request.abi.descriptor_flags);
+         (request.abi.profile_scratch ? " profile" : "") + " " + std::to_string(request.abi.descriptor_flags) +
+         (request.abi.host_tensor_maps ? " maps" : "");
 }
 
 }  // namespace

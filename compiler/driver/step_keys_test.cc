@@ -110,6 +110,7 @@ TEST_F(StepKeysTest, EveryOtherPartOfARequestCounts) {
   differs([](CompileRequest* request) { request->abi.global_scratch = false; });
   differs([](CompileRequest* request) { request->abi.profile_scratch = false; });
   differs([](CompileRequest* request) { request->abi.descriptor_flags = 2; });
+  differs([](CompileRequest* request) { request->abi.host_tensor_maps = true; });
   differs([](CompileRequest* request) { request->outputs = {Stage::kLlir, Stage::kAsm}; });
 }
 

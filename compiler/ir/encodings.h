@@ -21,6 +21,9 @@ inline constexpr llvm::StringLiteral kNumCtasAttr = "ttg.num-ctas";
 inline constexpr llvm::StringLiteral kThreadsPerWarpAttr = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTargetAttr = "ttg.target";
 inline constexpr llvm::StringLiteral kSharedAttr = "ttg.shared";
+// A list with an entry for each tensor descriptor that the kernel takes: the tensor map that the launcher makes of it,
+// a dictionary with upstream's names; a unit where it passes the parts.
+inline constexpr llvm::StringLiteral kTensorMapsAttr = "ttg.tensor_maps";
 
 // The warps that run `op`: those of the partition around it, else those that the module around it says. Modules of ttg
 // always do.

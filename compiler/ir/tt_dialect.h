@@ -19,6 +19,11 @@ namespace tritond::tt {
 // The largest number of elements of a tensor; what upstream's frontend allows too.
 inline constexpr int64_t kMaxTensorElements = int64_t{1} << 20;
 
+// Attributes of a kernel's arguments. An i32: it is the first of so many parts of a tensor descriptor.
+inline constexpr llvm::StringLiteral kDescriptorPartsAttr = "tt.descriptor_parts";
+// An i32: the launch passes so many bytes by value, and the pointer says where they are.
+inline constexpr llvm::StringLiteral kByValueAttr = "tt.by_value";
+
 // The type that `type` has with its elements replaced by `element`: a scalar, or a tensor of one shape and encoding.
 mlir::Type WithElement(mlir::Type type, mlir::Type element);
 // The element type of a tensor, any other type itself.

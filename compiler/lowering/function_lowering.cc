@@ -23,6 +23,9 @@ namespace LLVM = mlir::LLVM;
 
 namespace {
 
+// Of parameters that are passed by value: what tensor maps need.
+constexpr int64_t kByValueAlignment = 64;
+
 // 0 where there is no such attribute.
 int64_t IntAttr(mlir::Operation* holder, llvm::StringRef name) {
   auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
@@ -325,6 +328,7 @@ void FunctionLowering::CreateFunction() {
       LLVM::LLVMFuncOp::create(e.b, func_.getLoc(), func_.getName(), LLVM::LLVMFunctionType::get(result, arguments),
                                is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
   if (is_kernel_) {
+    PassByValue();
     llvm::SmallVector<mlir::Attribute> attributes = {e.b.getStringAttr(kKernelAttr)};
     if (int64_t registers = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kMaxRegistersAttr))
       attributes.push_back(e.b.getStrArrayAttr({kEntryRegistersAttr, std::to_string(registers)}));
@@ -335,6 +339,18 @@ void FunctionLowering::CreateFunction() {
     lowered_.setPassthroughAttr(e.b.getArrayAttr(attributes));
   } else {
     lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr("noinline")}));
+  }
+}
+
+// What kByValueAttr says. Arguments of kernels are scalars, so that both functions count them alike.
+void FunctionLowering::PassByValue() {
+  for (unsigned i = 0; i < func_.getNumArguments(); ++i) {
+    auto bytes = func_.getArgAttrOfType<mlir::IntegerAttr>(i, tt::kByValueAttr);
+    if (!bytes) continue;
+    auto type = LLVM::LLVMArrayType::get(e.b.getI8Type(), bytes.getInt());
+    lowered_.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), mlir::TypeAttr::get(type));
+    lowered_.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), e.b.getI64IntegerAttr(kByValueAlignment));
+    lowered_.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), e.b.getUnitAttr());
   }
 }
 
@@ -390,13 +406,27 @@ mlir::LogicalResult FunctionLowering::LowerBlocks(mlir::Region& region) {
   return mlir::success();
 }
 
+// Whether the target has what kByValueAttr asks for.
+mlir::LogicalResult FunctionLowering::CheckByValue() {
+  for (unsigned i = 0; i < func_.getNumArguments(); ++i) {
+    mlir::Attribute attribute = func_.getArgAttr(i, tt::kByValueAttr);
+    if (!attribute) continue;
+    auto bytes = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+    auto pointer = llvm::dyn_cast<tt::PtrType>(func_.getArgument(i).getType());
+    if (!is_kernel_ || !bytes || !bytes.getType().isInteger(32) || bytes.getInt() < 1 ||
+        bytes.getInt() > target.MaxByValueBytes() || !pointer || pointer.getAddressSpace() != 0)
+      return func_.emitOpError() << "has an argument that is passed by value, which this target does not take";
+  }
+  return mlir::success();
+}
+
 mlir::LogicalResult FunctionLowering::Run() {
   for (mlir::Block& block : func_.getBody())
     for (mlir::Type type : block.getArgumentTypes())
       if ((!llvm::isa<ttg::AsyncTokenType>(type) && !ConvertType(tt::ElementOf(type))) ||
           (block.isEntryBlock() && llvm::isa<tt::TensorDescType>(type)))
         return func_.emitOpError() << "has an argument of type " << type << ", which this compiler cannot lower yet";
-  if (failed(CheckPartitions())) return mlir::failure();
+  if (failed(CheckByValue()) || failed(CheckPartitions())) return mlir::failure();
   CreateFunction();
   CreateBlocks();
   mlir::Block* entry = blocks_[&func_.getBody().front()];

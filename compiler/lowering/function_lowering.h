@@ -94,6 +94,8 @@ class FunctionLowering final {
   mlir::FailureOr<Values> InlineBlocks(mlir::Region& region, ValueList arguments);
   mlir::Value ThreadOfBlock();
   void CreateFunction();
+  mlir::LogicalResult CheckByValue();
+  void PassByValue();
   // What kSmallBuffersAttr says.
   std::string SmallBuffers();
   void CreateBlocks();

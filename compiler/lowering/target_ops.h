@@ -91,6 +91,9 @@ class TargetOps {
   // How operations are lowered that only this target has; null: there are none.
   virtual const LoweringTable* OwnLowerings() const { return nullptr; }
 
+  // Bytes that a kernel's parameter may have which is passed by value (tt.by_value); 0: there are none.
+  virtual int64_t MaxByValueBytes() const { return 0; }
+
   // Threads of a warp, a power of two.
   virtual int WarpSize() const = 0;
 

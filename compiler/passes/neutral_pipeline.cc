@@ -7,11 +7,14 @@
 
 namespace tritond::compiler {
 
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies) {
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies, bool host_tensor_maps) {
+  // Helper functions would take descriptors that nobody knows there.
+  if (host_tensor_maps) pm.addPass(mlir::createInlinerPass());
   // First, so that what they become is simplified like all else.
   RewriteTensorDescriptorPassOptions descriptors;
   descriptors.flags = descriptor_flags;
   descriptors.names_blocks = has_bulk_copies;
+  descriptors.marks_arguments = host_tensor_maps;
   pm.addPass(createRewriteTensorDescriptorPass(descriptors));
   // The frontend prints calls of helper functions; every later pass sees further without them.
   pm.addPass(mlir::createInlinerPass());

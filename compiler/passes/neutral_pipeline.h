@@ -11,8 +11,10 @@
 
 namespace tritond::compiler {
 
-// From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi. `has_bulk_copies`: of blocks that descriptors name.
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies = false);
+// From parsed to canonical ttir. `descriptor_flags`, `host_tensor_maps`: see LaunchAbi; the latter only with
+// `has_bulk_copies`, of blocks that descriptors name.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies = false,
+                          bool host_tensor_maps = false);
 
 // What the first encodings depend on.
 struct EncodingChoices {

@@ -23,7 +23,9 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
   let options = [
     Option<"flags", "flags", "int", "1", "i1 parameters after a descriptor's strides: 0, 1 (padding) or 2 (rounding)">,
     Option<"names_blocks", "names-blocks", "bool", "false",
-           "masks say of which block they are, where accesses in loops of dots may become bulk copies">];
+           "masks say of which block they are, where accesses in loops of dots may become bulk copies">,
+    Option<"marks_arguments", "marks-arguments", "bool", "false",
+           "a kernel's descriptors stay recognisable">];
 }
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
   let summary = "adds what an address has of scalars that change in a loop to its base";

@@ -28,6 +28,10 @@
 // form. Their order is base, sizes, strides, then `flags` flags (the number of these depends on the launcher's
 // release). The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the
 // last stride is one. The kernel is compiled for that.
+//
+// With `marks_arguments` a later pass may find that a launcher could make a tensor map of a descriptor. The first part
+// of each that a kernel takes says then how many parts it has (tt.descriptor_parts), and blocks have their names also
+// where it is not known what lies outside: the launcher's map says that.
 #include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -178,16 +182,11 @@ bool FeedsDot(Value block) {
   });
 }
 
-// Whether the parts are those of a descriptor that a kernel takes, one argument after the other.
-bool IsParameter(mlir::ValueRange parts) {
-  auto first = llvm::dyn_cast<mlir::BlockArgument>(parts.front());
-  auto func = first ? llvm::dyn_cast<tt::FuncOp>(first.getOwner()->getParentOp()) : tt::FuncOp();
-  if (!func || !func.isPublic() || !first.getOwner()->isEntryBlock()) return false;
-  return llvm::all_of(llvm::enumerate(parts), [&](auto part) {
-    auto argument = llvm::dyn_cast<mlir::BlockArgument>(part.value());
-    return argument && argument.getOwner() == first.getOwner() &&
-           argument.getArgNumber() == first.getArgNumber() + part.index();
-  });
+// Whether they are those of a descriptor that a kernel takes. Descriptors that it makes have flags that are known.
+bool AreFromLaunch(mlir::ValueRange parts) {
+  auto flag = llvm::dyn_cast<mlir::BlockArgument>(PaddingFlag(parts));
+  auto func = flag ? llvm::dyn_cast<tt::FuncOp>(flag.getOwner()->getParentOp()) : tt::FuncOp();
+  return func && func.isPublic() && flag.getOwner()->isEntryBlock();
 }
 
 // Whether bulk copies know the tensor: it has whole rows of 16 bytes at least, and as far as it is known none begins
@@ -200,7 +199,7 @@ bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
     return mlir::matchPattern(stride, mlir::m_ConstantInt(&value)) &&
            value.getSExtValue() * bits % (8 * kAlignmentBytes) != 0;
   };
-  const bool has_unit_stride = IsParameter(parts) || mlir::matchPattern(tensor.strides.back(), mlir::m_One());
+  const bool has_unit_stride = AreFromLaunch(parts) || mlir::matchPattern(tensor.strides.back(), mlir::m_One());
   return has_unit_stride && block.getRank() >= 2 && block.getRank() <= kMostBulkRank &&
          block.getShape().back() * bits >= 8 * kAlignmentBytes &&
          llvm::none_of(llvm::ArrayRef(tensor.strides).drop_back(), begins_between);
@@ -445,6 +444,9 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
       func.setArgAttr(argument, "tt.divisibility", b.getI32IntegerAttr(by));
     };
     divisible(kernel.first, kAlignmentBytes);
+    if (marks_arguments)
+      func.setArgAttr(kernel.first, tt::kDescriptorPartsAttr,
+                      b.getI32IntegerAttr(static_cast<int32_t>(1 + 2 * rank + flags)));
     int element_bytes = std::max(1u, ElementOf(kernel.block).getIntOrFloatBitWidth() / 8);
     for (unsigned i = 0; i + 1 < rank; ++i) divisible(strides + i, std::max(1, kAlignmentBytes / element_bytes));
     Value one = arith::ConstantOp::create(b, func.getLoc(), b.getI64IntegerAttr(1));

@@ -30,12 +30,13 @@ struct KernelOptions {
   int num_ctas = 1;    // blocks of a cluster
   int num_stages = 3;  // depth of software pipelines
   bool enable_fp_fusion = true;
-  bool debug = false;          // device assertions act
-  bool debug_info = false;     // line tables in the binary
-  bool foreign_asm = false;    // the assembly text is a caller's, not EmitAsm's
-  int descriptor_flags = 1;    // of the launch ABI: i1 parameters after the strides of a tensor descriptor
-  bool global_scratch = true;  // of the launch ABI: programs can have global memory of their own
-  OwnOptions own;              // those of TargetInfo::own_options
+  bool debug = false;             // device assertions act
+  bool debug_info = false;        // line tables in the binary
+  bool foreign_asm = false;       // the assembly text is a caller's, not EmitAsm's
+  int descriptor_flags = 1;       // of the launch ABI: i1 parameters after the strides of a tensor descriptor
+  bool global_scratch = true;     // of the launch ABI: programs can have global memory of their own
+  bool host_tensor_maps = false;  // of the launch ABI: the launcher makes tensor maps of descriptors
+  OwnOptions own;                 // those of TargetInfo::own_options
 };
 
 // One target, for example "cuda:90". Made by FindTarget; used by one thread at a time. Keeps what is slow to load

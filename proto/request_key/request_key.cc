@@ -131,6 +131,7 @@ void FillDefaults(v1::CompileRequest* request) {
   if (!abi->has_global_scratch()) abi->set_global_scratch(true);
   if (!abi->has_profile_scratch()) abi->set_profile_scratch(true);
   if (!abi->has_descriptor_flags()) abi->set_descriptor_flags(1);
+  if (!abi->has_host_tensor_maps()) abi->set_host_tensor_maps(false);
   request->mutable_options();
 }
 
@@ -196,6 +197,7 @@ std::vector<KeyPart> PreparedRequest::KeyParts(absl::string_view build_id) const
       {"abi.global_scratch", abi.global_scratch() ? "1" : "0"},
       {"abi.profile_scratch", abi.profile_scratch() ? "1" : "0"},
       {"abi.descriptor_flags", absl::StrCat(abi.descriptor_flags())},
+      {"abi.host_tensor_maps", abi.host_tensor_maps() ? "1" : "0"},
       {"input", absl::StrCat(static_cast<int>(message_.input()))},
       {"debug_info", message_.debug_info() ? "1" : "0"},
       {"ir", ir_digest_},

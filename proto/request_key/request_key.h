@@ -18,7 +18,7 @@
 namespace tritond::proto {
 
 // Part of every key; a change of what is hashed, or how, gets a new number.
-inline constexpr int kKeySchemaVersion = 2;
+inline constexpr int kKeySchemaVersion = 3;
 
 // What the key is made of, in order; equal parts give equal keys. "ir" holds the digest of the canonical IR.
 struct KeyPart {

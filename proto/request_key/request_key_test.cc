@@ -69,6 +69,7 @@ TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_profile_scratch(false); }));
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_global_scratch(false); }));
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_descriptor_flags(0); }));
+  EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_host_tensor_maps(true); }));
   EXPECT_TRUE(changed([](auto& r) { (*r.mutable_options()->mutable_fields())["num_warps"].set_number_value(8); }));
   EXPECT_NE(Prepared(Request("module {}")).Key("build-2"), base);
 }

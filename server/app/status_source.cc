@@ -157,6 +157,7 @@ std::string RequestJson(const v1::CompileRequest& request) {
   const v1::LaunchAbi& abi = request.abi();
   json["launch_abi"] = !abi.global_scratch() ? "none" : abi.profile_scratch() ? "both" : "global";
   json["descriptor_flags"] = abi.descriptor_flags();
+  if (abi.host_tensor_maps()) json["host_tensor_maps"] = true;
   json["debug_info"] = request.debug_info();
   for (int output : request.outputs()) json["outputs"].push_back(StageName(static_cast<v1::Stage>(output)));
   json["options"] = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);

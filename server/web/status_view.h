@@ -93,7 +93,8 @@ struct JobView {
   std::shared_ptr<const JobRecord> ended;
   std::optional<OpenJob> open;
   // The request that it compiled, in the words of the command line; "" where it is not kept. A JSON object {"target",
-  // "input", "options", "launch_abi", "descriptor_flags", "debug_info", "outputs"}.
+  // "input", "options", "launch_abi", "descriptor_flags", "debug_info", "outputs"}, and "host_tensor_maps" where it is
+  // on.
   std::string request_json;
   std::vector<JobRecord::Text> made;  // the stages that were made since, with source locations
   // Of these: Unavailable while they are being made; else why they could not be.

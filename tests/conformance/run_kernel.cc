@@ -66,8 +66,9 @@ const compiler::CompileResult& CompiledOnce(const compiler::CompileRequest& requ
     results->clear();
     bytes = 0;
   }
-  const std::string key = absl::StrCat(request.target, "\n", StageName(request.input), " to ",
-                                       StageName(request.outputs[0]), "\n", request.options.dump(), "\n", request.ir);
+  const std::string key =
+      absl::StrCat(request.target, "\n", StageName(request.input), " to ", StageName(request.outputs[0]), "\n",
+                   request.options.dump(), "\n", request.abi.host_tensor_maps ? "maps\n" : "", request.ir);
   const auto [result, is_new] = results->try_emplace(key);
   if (!is_new) return result->second;
   result->second = Warm().Compile(request);
@@ -77,8 +78,10 @@ const compiler::CompileResult& CompiledOnce(const compiler::CompileRequest& requ
 }
 
 compiler::CompileResult Compile(const Machine& machine, const std::string& ir, compiler::Stage input,
-                                const std::string& options, compiler::Stage output = compiler::Stage::kBinary) {
+                                const std::string& options, compiler::Stage output = compiler::Stage::kBinary,
+                                bool host_tensor_maps = false) {
   compiler::CompileRequest request;
+  request.abi.host_tensor_maps = host_tensor_maps;
   request.ir = ir;
   request.input = input;
   request.target = machine.target;
@@ -230,11 +233,31 @@ Array Moderate(const std::string& type, size_t size, unsigned seed) {
 
 namespace {
 
+// What a launcher passes for a descriptor, `map` being the metadata's entry for it.
+absl::Status AddDescriptor(workers::Device& device, const workers::Buffer& buffer, const Described& described,
+                           const nlohmann::json& map, std::vector<workers::Argument>& arguments) {
+  if (map.is_object()) {
+    workers::MappedTensor tensor{buffer.address(), described.shape,  described.strides, described.has_nans,
+                                 map["swizzle"],   map["elem_size"], map["elem_type"],  map["block_size"]};
+    absl::StatusOr<workers::Argument> made = device.MapTensor(tensor);
+    if (!made.ok()) return made.status();
+    arguments.push_back(*made);
+  } else {
+    arguments.push_back(workers::Argument::Pointer(buffer));
+    for (const auto& numbers : {described.shape, described.strides})
+      for (int64_t number : numbers) arguments.push_back(workers::Argument::Scalar(number));
+    arguments.push_back(workers::Argument::Scalar(static_cast<uint8_t>(described.has_nans)));
+  }
+  for (int64_t size : described.shape) arguments.push_back(workers::Argument::Scalar(static_cast<int32_t>(size)));
+  for (int64_t stride : described.strides) arguments.push_back(workers::Argument::Scalar(stride));
+  return absl::OkStatus();
+}
+
 absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage input, workers::Grid grid,
-                 const std::vector<Parameter>& parameters, const std::string& options) {
+                 const std::vector<Parameter>& parameters, const std::string& options, bool host_tensor_maps = false) {
   workers::Device* device = DeviceNamed(machine.device);
   if (!device) return absl::FailedPreconditionError("no device " + machine.device);
-  compiler::CompileResult compiled = Compile(machine, ir, input, options);
+  compiler::CompileResult compiled = Compile(machine, ir, input, options, compiler::Stage::kBinary, host_tensor_maps);
   if (!compiled.status.ok()) return WithDiagnostics(compiled);
   auto info = workers::ParseKernelInfo(compiled.metadata.dump());
   if (!info.ok()) return info.status();
@@ -242,6 +265,8 @@ absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage 
   if (!kernel.ok()) return kernel.status();
   std::vector<workers::Buffer> buffers;
   std::vector<workers::Argument> arguments;
+  const nlohmann::json& maps = compiled.metadata["tensordesc_meta"];
+  size_t descriptors = 0;
   for (const Parameter& parameter : parameters) {
     if (!parameter.array()) {
       arguments.push_back(parameter.scalar());
@@ -250,7 +275,13 @@ absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage 
     auto buffer = device->Allocate(parameter.array()->bytes.size());
     if (!buffer.ok()) return buffer.status();
     if (absl::Status status = device->CopyIn(*buffer, 0, parameter.array()->bytes); !status.ok()) return status;
-    arguments.push_back(workers::Argument::Pointer(*buffer));
+    if (parameter.described().has_value()) {
+      const nlohmann::json map = maps.empty() ? nlohmann::json() : maps.at(descriptors++);
+      absl::Status status = AddDescriptor(*device, *buffer, *parameter.described(), map, arguments);
+      if (!status.ok()) return status;
+    } else {
+      arguments.push_back(workers::Argument::Pointer(*buffer));
+    }
     buffers.push_back(*std::move(buffer));
   }
   if (absl::Status status = device->Launch(**kernel, grid, arguments); !status.ok()) return status;
@@ -269,6 +300,18 @@ absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage 
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options) {
   return Run(machine, ir, compiler::Stage::kTtir, grid, parameters, options);
+}
+
+absl::Status RunWithHostMaps(const Machine& machine, const std::string& ir, workers::Grid grid,
+                             const std::vector<Parameter>& parameters, const std::string& options) {
+  return Run(machine, ir, compiler::Stage::kTtir, grid, parameters, options, /*host_tensor_maps=*/true);
+}
+
+absl::StatusOr<std::string> HostMapsOf(const Machine& machine, const std::string& ir, const std::string& options) {
+  compiler::CompileResult result = Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kBinary,
+                                           /*host_tensor_maps=*/true);
+  if (!result.status.ok()) return WithDiagnostics(result);
+  return result.metadata["tensordesc_meta"].dump();
 }
 
 namespace {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "workers/device/device.h"
 
 namespace tritond::conformance {
@@ -63,24 +64,40 @@ Array Values(const std::string& type, size_t size, unsigned seed);
 // Floats without infinities and NaN, of moderate size; integers from -100 to 100 (0 to 100 for i1: 0 or 1).
 Array Moderate(const std::string& type, size_t size, unsigned seed);
 
-// A kernel parameter: an array, which the launch may change, or a scalar.
+// A tensor that begins where the array does. Strides are in elements; the last one is 1.
+struct Described {
+  std::vector<int64_t> shape, strides;
+  bool has_nans = false;  // outside; else zeros
+};
+
+// A kernel parameter: an array, which the launch may change, a scalar, or a tensor descriptor. This is one parameter of
+// the kernel, and those that frontends put after it: the sizes as i32 and the strides as i64.
 class Parameter {
  public:
   Parameter(Array& array) : array_(&array) {}  // NOLINT: implicit on purpose
+  Parameter(Array& array, Described described) : array_(&array), described_(std::move(described)) {}
   template <typename T, typename = std::enable_if_t<std::is_arithmetic<T>::value>>
   Parameter(T scalar) : scalar_(workers::Argument::Scalar(scalar)) {}  // NOLINT
 
   Array* array() const { return array_; }
   const workers::Argument& scalar() const { return scalar_; }
+  const absl::optional<Described>& described() const { return described_; }
 
  private:
   Array* array_ = nullptr;
+  absl::optional<Described> described_;
   workers::Argument scalar_;
 };
 
 // Options beside num_warps, as JSON members: "\"num_stages\": 2".
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options = "");
+
+// The same as a launcher does that makes tensor maps where the compiler wants them.
+absl::Status RunWithHostMaps(const Machine& machine, const std::string& ir, workers::Grid grid,
+                             const std::vector<Parameter>& parameters, const std::string& options = "");
+// What the metadata says then of the kernel's descriptors, as JSON.
+absl::StatusOr<std::string> HostMapsOf(const Machine& machine, const std::string& ir, const std::string& options = "");
 
 // Whether the devices are those that TRITOND_CONFORMANCE_DEVICES names. What only compiles does not depend on them: the
 // run without that variable compiles it, and these runs need not.

@@ -78,7 +78,8 @@ absl::StatusOr<compiler::CompileRequest> ToCompiler(const v1::CompileRequest& re
     return absl::InvalidArgumentError(
         absl::StrCat("abi.descriptor_flags is 0, 1 or 2, not ", request.abi().descriptor_flags()));
   out.abi = {request.abi().global_scratch(), request.abi().profile_scratch(),
-             request.abi().has_descriptor_flags() ? static_cast<int>(request.abi().descriptor_flags()) : 1};
+             request.abi().has_descriptor_flags() ? static_cast<int>(request.abi().descriptor_flags()) : 1,
+             request.abi().host_tensor_maps()};
   for (int stage : request.outputs()) {
     absl::StatusOr<compiler::Stage> output = FromProto(stage);
     if (!output.ok()) return output.status();

@@ -16,6 +16,7 @@ TEST(ToCompiler, CarriesEveryField) {
   request.add_outputs(v1::STAGE_ASM);
   request.add_outputs(v1::STAGE_BINARY);
   request.mutable_abi()->set_profile_scratch(false);
+  request.mutable_abi()->set_host_tensor_maps(true);
   (*request.mutable_options()->mutable_fields())["num_warps"].set_number_value(8);
   auto converted = ToCompiler(proto::Prepare(request)->message());
   ASSERT_TRUE(converted.ok());
@@ -25,6 +26,7 @@ TEST(ToCompiler, CarriesEveryField) {
   EXPECT_TRUE(converted->debug_info);
   EXPECT_TRUE(converted->abi.global_scratch);
   EXPECT_FALSE(converted->abi.profile_scratch);
+  EXPECT_TRUE(converted->abi.host_tensor_maps);
   EXPECT_EQ(converted->outputs, (std::vector<compiler::Stage>{compiler::Stage::kAsm, compiler::Stage::kBinary}));
   EXPECT_TRUE(converted->options["num_warps"].is_number_integer());
   EXPECT_EQ(converted->options["num_warps"], 8);

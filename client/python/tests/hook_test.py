@@ -73,6 +73,16 @@ class HookTest(unittest.TestCase):
         expected = {(3, 0): (False, False, 0), (3, 5): (True, True, 1), (3, 6): (True, True, 1), (3, 9): (True, True, 2)}
         abi = (request.abi.global_scratch, request.abi.profile_scratch, request.abi.descriptor_flags)
         self.assertEqual(abi, expected.get(kernels.VERSION, abi))
+        self.assertFalse(request.abi.host_tensor_maps)
+
+    @unittest.skipUnless(kernels.DESCRIPTORS, "no descriptors as arguments")
+    def test_kernels_that_take_descriptors_may_take_tensor_maps(self):
+        self.install()
+        kernels.compile_one("copy_tile")
+        asked = self.daemon.requests[0].abi.host_tensor_maps
+        self.assertEqual(asked, {(3, 6): True}.get(kernels.VERSION, asked))
+        kernels.compile_one("copy_tile", block=32, target=kernels.GPUTarget("cuda", 80, 32))
+        self.assertFalse(any(request.abi.host_tensor_maps for request in self.daemon.requests[1:]))
 
     def test_results_of_any_build_count_where_that_is_set(self):
         for any_build, mode in ((False, 0), (True, 3)):

@@ -88,6 +88,32 @@ class TestAbi(unittest.TestCase):
         self.assertEqual((late.global_scratch, late.profile_scratch, late.descriptor_flags), (True, True, 2))
         self.assertEqual(late.metadata_fields, frozenset())
 
+    def test_a_launcher_that_makes_tensor_maps_is_known_by_what_it_reads(self):
+        compiler = 'metadata["tensordesc_meta"] = []'
+        driver = """
+def make_tensordesc_arg(arg, metadata):
+    if metadata is None:
+        return [arg.base]
+    return [metadata["swizzle"], metadata["block_size"]]
+
+
+def other(metadata):
+    return metadata["stranger"]
+"""
+        self.assertTrue(read_abi(compiler, driver).host_tensor_maps)
+        self.assertFalse(read_abi("", driver).host_tensor_maps)
+        self.assertFalse(read_abi(compiler, driver.replace("is None", "== 1")).host_tensor_maps)
+        self.assertFalse(read_abi(compiler, driver.replace("swizzle", "pixels")).host_tensor_maps)
+        self.assertFalse(read_abi(compiler, "").host_tensor_maps)
+
+    def test_tensor_maps_are_asked_for_where_they_are_of_use(self):
+        abi = read_abi('metadata["tensordesc_meta"] = []',
+                       'def make_tensordesc_arg(arg, metadata):\n    return metadata is None or metadata["swizzle"]\n')
+        self.assertTrue(abi.for_kernel("cuda:90", True).host_tensor_maps)
+        self.assertTrue(abi.for_kernel("cuda:100a", True).host_tensor_maps)
+        for target, takes_descriptors in (("cuda:90", False), ("cuda:80", True), ("hip:gfx942", True)):
+            self.assertFalse(abi.for_kernel(target, takes_descriptors).host_tensor_maps)
+
 
 class TestOptions(unittest.TestCase):
     def options(self, **values):

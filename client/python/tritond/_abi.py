@@ -13,16 +13,36 @@ import re
 
 _METADATA = re.compile(r"""metadata\[["'](\w+)["']\]\s*[-+*|]?=[^=]""")
 _DESCRIPTOR_FLAG = re.compile(r"""\.append\(["']i1["']\)""")
+_MAKE_DESCRIPTOR = re.compile(r"^def make_tensordesc_arg\(.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_MAP_ENTRY = re.compile(r"""metadata\[["'](\w+)["']\]""")
+_MAP_ENTRIES = {"swizzle", "elem_size", "elem_type", "block_size", "fp4_padded"}  # that the daemon gives
+_FIRST_WITH_MAPS = 90  # compute capability
 
 
 @dataclasses.dataclass(frozen=True)
 class LaunchAbi:
-    """Hidden parameters of a kernel, as LaunchAbi of proto/v1/compile.proto, and the metadata that its compile makes."""
+    """How a kernel is launched, as LaunchAbi of proto/v1/compile.proto, and the metadata that its compile makes."""
 
     global_scratch: bool
     profile_scratch: bool
     descriptor_flags: int
+    host_tensor_maps: bool
     metadata_fields: frozenset[str]
+
+    def for_kernel(self, target: str, takes_descriptors: bool) -> LaunchAbi:
+        """The same without what is of no use to a kernel, so that it has the key of other launchers' requests."""
+        number = re.match(r"cuda:(\d+)", target)
+        has_maps = takes_descriptors and number is not None and int(number.group(1)) >= _FIRST_WITH_MAPS
+        return dataclasses.replace(self, host_tensor_maps=self.host_tensor_maps and has_maps)
+
+
+def _makes_maps(compiler_source: str, driver_source: str) -> bool:
+    """Whether the launcher makes a tensor map of one descriptor and passes the parts of another."""
+    made = _MAKE_DESCRIPTOR.search(driver_source)
+    if made is None or "tensordesc_meta" not in _METADATA.findall(compiler_source):
+        return False
+    entries = set(_MAP_ENTRY.findall(made.group(0)))
+    return "metadata is None" in made.group(0) and bool(entries) and entries <= _MAP_ENTRIES
 
 
 def read_abi(compiler_source: str, driver_source: str) -> LaunchAbi:
@@ -31,6 +51,7 @@ def read_abi(compiler_source: str, driver_source: str) -> LaunchAbi:
         global_scratch="global_scratch" in driver_source,
         profile_scratch="profile_scratch" in driver_source,
         descriptor_flags=min(2, len(_DESCRIPTOR_FLAG.findall(driver_source))),
+        host_tensor_maps=_makes_maps(compiler_source, driver_source),
         metadata_fields=frozenset(_METADATA.findall(compiler_source)),
     )
 

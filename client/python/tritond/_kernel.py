@@ -23,6 +23,7 @@ _STAGES = {"ttir": _TTIR, "ttgir": _TTGIR, "llir": _LLIR, "ptx": _ASM, "amdgcn":
 _AUTOTUNE = 2  # tritond.v1.Priority
 _ANY_BUILD = 3  # tritond.v1.CacheMode
 _KERNEL_NAME = re.compile(r'tt\.func public @"?([^"(\s]+)')
+_DESCRIPTOR_PARAMETER = re.compile(r"tt\.func public @[^\n]*!tt\.tensordesc")
 
 
 class Kernel:
@@ -71,7 +72,7 @@ class Kernel:
             self._text = str(source)
             found = _KERNEL_NAME.search(self._text)
             name = found.group(1) if found else "?"
-            abi = probe_abi(type(self._backend))
+            abi = probe_abi(type(self._backend)).for_kernel(self._target(), bool(_DESCRIPTOR_PARAMETER.search(self._text)))
             _options.check_local_needs(self._options, type(self._backend), __import__("triton").__file__ or "")
             sent = _options.options_to_send(self._options)
             outputs = [_STAGES[e] for e in self._local if e != "ttir"]
@@ -118,6 +119,8 @@ class Kernel:
         request.abi.global_scratch = abi.global_scratch
         request.abi.profile_scratch = abi.profile_scratch
         request.abi.descriptor_flags = abi.descriptor_flags
+        if abi.host_tensor_maps:  # a daemon that does not know it goes without
+            request.abi.host_tensor_maps = True
         for option, value in options.items():
             _schema.set_value(request.options.fields[option], value)
         service = self._session.service()

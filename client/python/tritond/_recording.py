@@ -42,6 +42,8 @@ def record(name: str, target: str, text: str, options: dict[str, typing.Any], ou
         "descriptor_flags": abi.descriptor_flags,
         "debug_info": debug_info,
     }
+    if abi.host_tensor_maps:
+        entry["host_tensor_maps"] = True
     identity = hashlib.sha256((json.dumps(entry, sort_keys=True) + text).encode()).hexdigest()[:16]
     called = f"{''.join(c if c.isalnum() or c in '_-' else '_' for c in name)[:100]}-{identity}"
     folder = os.path.splitext(manifest)[0] + ".kernels"

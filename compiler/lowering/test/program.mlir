@@ -85,3 +85,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // expected-error @+1 {{has an argument that is passed by value, which this target does not take}}
+  tt.func public @too_large(%n: i32, %map: !tt.ptr<i8, 0> {tt.by_value = 4100 : i32}) {
+    tt.return
+  }
+}

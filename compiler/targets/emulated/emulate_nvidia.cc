@@ -52,9 +52,6 @@ absl::StatusOr<int> MarkKernels(llvm::Module& module, const KernelOptions& optio
         TellRegisters(function, registers);
       if (!function.getFnAttribute("nvvm.reqntid").getValueAsString().consumeInteger(10, said) && said > 0)
         threads = said;
-      for (llvm::Argument& argument : function.args())
-        if (argument.hasByValAttr())
-          return absl::InvalidArgumentError("the emulator has no parameters that are passed by value in memory");
     }
     DropAttributes(function);
   }

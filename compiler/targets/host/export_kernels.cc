@@ -21,10 +21,14 @@
 namespace tritond::compiler::host {
 namespace {
 
-// An i1 lies in memory as a byte.
+// An i1 lies in memory as a byte. Of what is passed by value, the function takes the address.
 llvm::Value* LoadParameter(llvm::IRBuilder<>& b, llvm::Value* parameters, llvm::Argument& argument) {
   llvm::Value* slot = b.CreateConstGEP1_32(b.getPtrTy(), parameters, argument.getArgNo());
   llvm::Value* address = b.CreateLoad(b.getPtrTy(), slot);
+  if (argument.hasByValAttr()) {
+    argument.removeAttr(llvm::Attribute::ByVal);
+    return address;
+  }
   if (!argument.getType()->isIntegerTy(1)) return b.CreateLoad(argument.getType(), address);
   return b.CreateIsNotNull(b.CreateLoad(b.getInt8Ty(), address));
 }

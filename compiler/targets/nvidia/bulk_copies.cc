@@ -35,6 +35,7 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/padding.h"
 #include "compiler/pipelining/multibuffers.h"
+#include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -270,8 +271,10 @@ bool BulkCopies::FindFirstWaits() {
 
 // A program makes its maps in about a microsecond. A loop that does nothing but add products to accumulators waits for
 // the matrix unit, not for the threads that copy. It gets that time back only if the program runs it many times, or if
-// threads could not copy 16 bytes at once.
+// threads could not copy 16 bytes at once. Maps that the launcher makes cost it nothing.
 bool BulkCopies::Pays() {
+  auto has_host_map = [](const BlockCopy& copy) { return HasHostMap(tt::BlockMaskOp(copy.block).getBase()); };
+  if (llvm::all_of(rings_, [&](const CopyRing& ring) { return llvm::all_of(ring.copies, has_host_map); })) return true;
   if (loop_->getParentOfType<mlir::LoopLikeOpInterface>()) return true;
   mlir::Block* body = loop_.getBody();
   for (auto dot : body->getOps<ttng::WarpGroupDotOp>()) {

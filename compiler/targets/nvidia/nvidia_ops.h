@@ -18,6 +18,8 @@ class NvidiaOps final : public TargetOps {
 
   const LoweringTable* OwnLowerings() const override { return own_lowerings_; }
 
+  // Of 4352 that all have together (PTX ISA, "Kernel Function Parameters").
+  int64_t MaxByValueBytes() const override { return 4096; }
   int WarpSize() const override { return 32; }
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
   // In a module of more than one block a cluster (ttg.num-ctas) a program is a cluster.

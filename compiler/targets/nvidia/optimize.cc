@@ -36,6 +36,9 @@ absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
       function.getFnAttribute(kEntryRegistersAttr).getValueAsString().getAsInteger(10, most);
       function.removeFnAttr(kEntryRegistersAttr);
       if (most > 0) function.addFnAttr("nvvm.maxnreg", absl::StrCat(most));
+      // Read where the launch has put it, which is the same for all threads.
+      for (llvm::Argument& argument : function.args())
+        if (argument.hasByValAttr()) argument.addAttr(llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
     } else if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;

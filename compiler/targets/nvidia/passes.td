@@ -37,6 +37,16 @@ def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
 }
 
+def AssumeHostMapsPass : Pass<"nvidia-assume-host-maps", "::mlir::ModuleOp"> {
+  let summary = "finds the descriptors of which the launcher may make tensor maps, and goes by it that it does";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PlaceHostMapsPass : Pass<"nvidia-place-host-maps", "::mlir::ModuleOp"> {
+  let summary = "tensor maps that nvidia-assume-host-maps goes by become arguments";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+}
+
 def BulkStoresPass : Pass<"nvidia-bulk-stores", "::mlir::ModuleOp"> {
   let summary = "stores of whole blocks in loops of dots go through shared memory, by copies that run beside the dots";
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];

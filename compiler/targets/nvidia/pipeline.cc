@@ -3,6 +3,7 @@
 
 #include "compiler/passes/passes.h"
 #include "compiler/targets/nvidia/block_limits.h"
+#include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/pass_options.h"
@@ -20,17 +21,17 @@ constexpr int kBulkCapability = 90;
 // Of a thread, for addresses and masks of a loop of dots.
 constexpr int64_t kAddressRegisters = 48;
 
-}  // namespace
-
-void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch) {
-  // Until tensors have encodings, nothing depends on the device but how it copies blocks.
-  const bool has_bulk_copies =
-      arch.compute_capability == kBulkCapability && options.global_scratch && options.own.Boolean(kBulkCopies, true);
-  AddNeutralTtirPasses(pm, options.descriptor_flags, has_bulk_copies);
+bool HasBulkCopies(const KernelOptions& options, const Architecture& arch) {
+  return arch.compute_capability == kBulkCapability && options.global_scratch && options.own.Boolean(kBulkCopies, true);
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
-                    const Architecture& arch) {
+// A program of several blocks has no bulk copies.
+bool HasHostMaps(const KernelOptions& options, const Architecture& arch) {
+  return HasBulkCopies(options, arch) && options.host_tensor_maps && options.num_ctas == 1;
+}
+
+void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
+                       const Architecture& arch) {
   // First, while loops say in scalars how many iterations they have.
   if (options.own.Boolean(kOrderPrograms, true)) {
     OrderProgramsPassOptions programs;
@@ -106,6 +107,21 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   stores.registers = info.registers;
   pm.addPass(createBulkStoresPass(stores));
   pm.addPass(createSplitBarriersPass());
+}
+
+}  // namespace
+
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch) {
+  // Until tensors have encodings, nothing depends on the device but how it copies blocks.
+  AddNeutralTtirPasses(pm, options.descriptor_flags, HasBulkCopies(options, arch), HasHostMaps(options, arch));
+}
+
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
+                    const Architecture& arch) {
+  if (!HasHostMaps(options, arch)) return AddAllTtgirPasses(pm, options, info, arch);
+  // Around all of them: whether it is right shows at the end.
+  pm.addPass(CreateTryHostMapsPass(
+      [options, &info, &arch](mlir::OpPassManager& inner) { AddAllTtgirPasses(inner, options, info, arch); }));
 }
 
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info) {

@@ -120,11 +120,6 @@ LogicalResult LowerAcquire(FunctionLowering& f, ttng::TensormapFenceproxyAcquire
   return mlir::success();
 }
 
-LogicalResult LowerReinterpret(FunctionLowering& f, ttng::ReinterpretTensorDescOp op) {
-  f.Set(op, f.Get(op.getRawDesc()));
-  return mlir::success();
-}
-
 mlir::FailureOr<llvm::SmallVector<ttng::BoxPlace>> BoxesOf(mlir::Operation* op, tt::TensorDescType desc,
                                                            ttg::MemDescType buffer) {
   llvm::ArrayRef<int64_t> block = desc.getBlockType().getShape();
@@ -160,6 +155,17 @@ void EmitElected(FunctionLowering& f, PtxBuilder& ptx, Value predicate, const st
   ptx.Emit("{\n.reg .pred p;\n.reg .b32 lane;\nelect.sync lane|p, 0xffffffff;\nand.pred p, p, " + warp + ";\n@p " +
                statement + "\n}",
            /*touches_memory=*/true);
+}
+
+LogicalResult LowerReinterpret(FunctionLowering& f, ttng::ReinterpretTensorDescOp op) {
+  f.Set(op, f.Get(op.getRawDesc()));
+  // Of a map that the launch passes by value. Its first copy would wait for it.
+  const bool is_value = op.getRawDesc().getType().getAddressSpace() == 0;
+  if (is_value && op->getParentOp() == op->getParentOfType<tt::FuncOp>()) {
+    PtxBuilder ptx(f.e.b, f.e.loc);
+    EmitElected(f, ptx, Value(), "prefetch.tensormap [" + ptx.AddInput(f.Scalar(op.getRawDesc())) + "];");
+  }
+  return mlir::success();
 }
 
 LogicalResult LowerLoad(FunctionLowering& f, ttng::AsyncTMACopyGlobalToLocalOp op) {

@@ -13,6 +13,7 @@ function emitCommand(job, stage) {
   for (const option of optionsOf(job)) words.push('--option', option);
   if (request.launch_abi && request.launch_abi !== 'both') words.push('--launch-abi', request.launch_abi);
   if (request.descriptor_flags !== undefined && request.descriptor_flags !== 1) words.push('--descriptor-flags', String(request.descriptor_flags));
+  if (request.host_tensor_maps) words.push('--host-tensor-maps');
   if (request.debug_info) words.push('--debug-info');
   words.push('--emit', stage, '-o', fileStem(job) + '.' + (stage === 'binary' ? 'bin' : stage));
   const compile = words.map(quoted).join(' ');

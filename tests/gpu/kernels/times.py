@@ -27,6 +27,9 @@ C_TYPES = {"i1": ctypes.c_int8, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16"
            "fp64": ctypes.c_double}
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 REGISTERS = 4  # CU_FUNC_ATTRIBUTE_NUM_REGS
+MAP_BYTES, MAP_ALIGNMENT = 128, 64
+HOST_TYPES = {8: 10, 9: 8, 10: 9}  # from PTX's numbers of element types to CUtensorMapDataType
+L2_PROMOTION = 2  # CU_TENSOR_MAP_L2_PROMOTION_L2_128B
 
 
 def check(code: int, what: str) -> None:
@@ -48,12 +51,34 @@ def load(cubin: bytes, meta: dict[str, typing.Any]) -> tuple[ctypes.c_void_p, in
     return function, registers.value
 
 
-def parameters(kind: str, value: typing.Any) -> list[typing.Any]:
-    """An argument as the kernel takes it. Descriptors come as base, shape and strides, padding, and shape and strides again."""
+def tensor_map(value: typing.Any, entry: dict[str, typing.Any]) -> typing.Any:
+    """A CUtensorMap of the descriptor, as its entry of tensordesc_meta asks for."""
+    space = (ctypes.c_uint8 * (MAP_BYTES + MAP_ALIGNMENT))()
+    at = -ctypes.addressof(space) % MAP_ALIGNMENT
+    made = (ctypes.c_uint8 * MAP_BYTES).from_buffer(space, at)
+    rank, bytes_each = len(value.shape), entry["elem_size"]
+    sizes = (ctypes.c_uint64 * rank)(*reversed(value.shape))
+    strides = (ctypes.c_uint64 * max(1, rank - 1))(*(n * bytes_each for n in reversed(value.strides[:-1])))
+    box, ones = (ctypes.c_uint32 * rank)(*reversed(entry["block_size"])), (ctypes.c_uint32 * rank)(*[1] * rank)
+    kind = HOST_TYPES.get(entry["elem_type"], entry["elem_type"])
+    check(CUDA.cuTensorMapEncodeTiled(ctypes.byref(made), kind, rank, ctypes.c_void_p(value.base.data_ptr()), sizes, strides, box, ones, 0,
+                                      entry["swizzle"], L2_PROMOTION, int(value.padding == "nan")), "cuTensorMapEncodeTiled")
+    return made
+
+
+def descriptor(value: typing.Any, entry: dict[str, typing.Any] | None) -> list[typing.Any]:
+    """A map by value, or base, shape, strides and padding; shape and strides follow."""
+    again = [ctypes.c_int32(n) for n in value.shape] + [ctypes.c_int64(n) for n in value.strides]
+    if entry:
+        return [tensor_map(value, entry), *again]
+    sizes = [ctypes.c_int64(n) for n in (*value.shape, *value.strides)]
+    return [ctypes.c_void_p(value.base.data_ptr()), *sizes, ctypes.c_int8(value.padding == "nan"), *again]
+
+
+def parameters(kind: str, value: typing.Any, entries: list[typing.Any]) -> list[typing.Any]:
+    """An argument as the kernel takes it. `entries`: those of tensordesc_meta that are left."""
     if kind.startswith("tensordesc"):
-        sizes = [ctypes.c_int64(n) for n in (*value.shape, *value.strides)]
-        again = [ctypes.c_int32(n) for n in value.shape] + [ctypes.c_int64(n) for n in value.strides]
-        return [ctypes.c_void_p(value.base.data_ptr()), *sizes, ctypes.c_int8(value.padding == "nan"), *again]
+        return descriptor(value, entries.pop(0) if entries else None)
     return [ctypes.c_void_p(value.data_ptr()) if kind.startswith("*") else C_TYPES[kind](value)]
 
 
@@ -63,7 +88,8 @@ def launcher(build: pathlib.Path, case: typing.Any, params: list[tuple[str, str]
     function, registers = load((build / f"{case.name}.cubin").read_bytes(), meta)
     named = dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))
     grid = tuple(case.grid) + (1,) * (3 - len(case.grid))
-    values = [v for name, kind in params for v in parameters(kind, named[name])]
+    entries = list(meta.get("tensordesc_meta") or [])
+    values = [v for name, kind in params for v in parameters(kind, named[name], entries)]
     ctas = meta.get("num_ctas", 1)
     scratch = torch.empty(max(1, meta.get("global_scratch_size", 0) * grid[0] * grid[1] * grid[2] * ctas), dtype=torch.uint8, device="cuda")
     values += [ctypes.c_void_p(scratch.data_ptr()), ctypes.c_void_p(0)]

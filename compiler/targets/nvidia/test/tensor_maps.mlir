@@ -140,3 +140,27 @@ tt.func @one_coordinate(%d: !tt.tensordesc<tensor<64x64xf16, #tile>>, %a: !ttg.m
   ttng.async_tma_copy_local_to_global %d[%row] %a : !tt.tensordesc<tensor<64x64xf16, #tile>>, !ttg.memdesc<64x64xf16, #tile, #smem, mutable>
   tt.return
 }
+
+// -----
+
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+
+// A map that the launch passes by value: nobody waits for it, and it is there when the first copy wants it.
+// CHECK-LABEL: llvm.func @passed
+//  CHECK-SAME:   (%[[N:.*]]: i32, %[[MAP:[^:]*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, llvm.readonly},
+//       CHECK:   "{\0A.reg .pred p;\0A.reg .b32 lane;\0Aelect.sync lane|p, 0xffffffff;\0Aand.pred p, p, $1;\0A@p prefetch.tensormap [$0];\0A}"
+//  CHECK-SAME:   %[[MAP]]
+//   CHECK-NOT:   llvm.nvvm.barrier
+//       CHECK:   cp.async.bulk.tensor.2d
+//  CHECK-SAME:   %[[MAP]]
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @passed(%n: i32, %map: !tt.ptr<i8, 0> {tt.by_value = 128 : i32}, %row: i32, %pred: i1) {
+    %d = ttng.reinterpret_tensor_descriptor %map : !tt.ptr<i8, 0> to !tt.tensordesc<tensor<64x64xf16, #tile>>
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #tile, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%row, %n] %a, %b, %pred : !tt.tensordesc<tensor<64x64xf16, #tile>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #tile, #smem, mutable>
+    tt.return
+  }
+}
