@@ -177,7 +177,7 @@ bool IsNeverNegative(Value value) {
          init.isNonNegative();
 }
 
-// The scalar that all elements of `tensor`, an operand of `op`, are; null if none is known.
+// As OffsetSplitter::ScalarOf, also of constants.
 Value SpreadScalar(mlir::OpBuilder& b, mlir::Location loc, Value tensor) {
   if (Value scalar = OffsetSplitter::ScalarOf(tensor)) return scalar;
   mlir::DenseElementsAttr constant;

@@ -17,6 +17,7 @@
 #include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/named_blocks.h"
 #include "compiler/targets/nvidia/passes.h"
+#include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -34,16 +35,6 @@ using mlir::Operation;
 using mlir::Value;
 
 constexpr int kMapBytes = 128;
-
-// PTX ISA, "tensormap.replace", elemtype. A map says of floats that they are, for the NaNs outside of the tensor; the
-// launcher takes other numbers of some types and knows which.
-int TypeNumber(mlir::Type element) {
-  if (element.isF16()) return 6;
-  if (element.isBF16()) return 10;
-  if (element.isF32()) return 7;
-  const unsigned bits = element.getIntOrFloatBitWidth();
-  return bits == 8 ? 0 : bits == 16 ? 1 : 2;
-}
 
 // A map that the kernel makes of one descriptor's parts.
 struct MadeMap {
@@ -122,7 +113,7 @@ std::optional<MadeMap> MadeMapOf(const DescriptorArgument& descriptor) {
   return made;
 }
 
-// In upstream's words.
+// In upstream's words. The launcher takes other numbers of some types and knows which.
 mlir::DictionaryAttr Describe(MadeMap& made) {
   mlir::Builder b(made.create.getContext());
   mlir::Type element = made.map.getType().getBlockType().getElementType();

@@ -10,9 +10,8 @@
 // thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that again, or stores
 // it in local memory. What this costs shows in the size of the code:
 //
-//   - A few instructions more once an iteration, or more of them in front of a loop or behind it: the second block
-//   fills
-//     the time in which the first one waits, and pays for them many times over.
+//   - A few instructions more once an iteration, and not many around the loops: the second block fills the time in
+//     which the first one waits, and pays for them many times over.
 //   - Many: registers that the loop itself needs are stored and loaded in every iteration. One block is faster.
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.

@@ -24,12 +24,7 @@ constexpr int kMapBytes = 128;
 mlir::Block* EntryOf(mlir::Operation* op) { return &op->getParentOfType<tt::FuncOp>().getBody().front(); }
 
 // PTX ISA, "tensormap.replace", elemtype: unsigned integers of this width.
-int TypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2; }
-
-// The same for floats, which alone are filled with NaNs. Those of 8 bits are not known.
-int TypeNumber(mlir::Type type) {
-  return type.isF16() ? 6 : type.isBF16() ? 10 : TypeNumber(type.getIntOrFloatBitWidth());
-}
+int IntegerTypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2; }
 
 // The same, swizzle_mode: none, 32, 64 or 128 bytes.
 int SwizzleNumber(int64_t bytes) { return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3; }
@@ -79,13 +74,6 @@ void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
   last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(entry);
 }
 
-// Bulk copies cannot fill elements of 8 bits with NaNs.
-void RefuseNan(mlir::OpBuilder& b, mlir::Location loc, Value flag) {
-  Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
-  tt::AssertOp::create(b, loc, arith::XOrIOp::create(b, loc, flag, yes),
-                       "a descriptor of 8-bit floats pads with NaN, which bulk copies cannot do");
-}
-
 // Writes the map, by one of the warps.
 Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp) {
   tt::BlockMaskOp block = copied.block;
@@ -103,11 +91,10 @@ Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp
   llvm::SmallVector<Value> ones(box.size(), i32(1));
   auto type = tt::PtrType::get(b.getIntegerType(8));
   Value map = ttg::GlobalScratchAllocOp::create(b, loc, type, kMapBytes, kMapBytes, nullptr, nullptr, nullptr);
-  const int type_number = copied.nan_flag ? TypeNumber(buffer.getElementType()) : TypeNumber(bits);
+  const int type_number = copied.nan_flag ? TypeNumber(buffer.getElementType()) : IntegerTypeNumber(bits);
   ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, slot, copied.nan_flag,
                                   type_number, /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)),
                                   /*fill_mode=*/0, warp);
-  if (copied.nan_flag && bits == 8) RefuseNan(b, loc, copied.nan_flag);
   return map;
 }
 
@@ -125,8 +112,17 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
 
 }  // namespace
 
+int TypeNumber(mlir::Type element) {
+  if (element.isF16()) return 6;
+  if (element.isBF16()) return 10;
+  if (element.isF32()) return 7;
+  return IntegerTypeNumber(element.getIntOrFloatBitWidth());
+}
+
 bool CanMakeTensorMap(const CopiedBlock& copied) {
   tt::BlockMaskOp block = copied.block;
+  ttg::MemDescType buffer = copied.buffer;
+  if (copied.nan_flag && buffer.getElementType().getIntOrFloatBitWidth() == 8) return false;
   auto is_at_hand = [entry = EntryOf(block)](Value value) { return value.getParentBlock() == entry; };
   return is_at_hand(block.getBase()) && llvm::all_of(block.getShape(), is_at_hand) &&
          llvm::all_of(block.getStrides(), is_at_hand) && (!copied.nan_flag || is_at_hand(copied.nan_flag)) &&

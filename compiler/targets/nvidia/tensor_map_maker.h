@@ -15,8 +15,12 @@ struct CopiedBlock {
   mlir::Value nan_flag = {};  // i1: elements outside of the tensor are NaN where it is set; null: never
 };
 
+// PTX ISA, "tensormap.replace", elemtype: of floats as such, which alone are filled with NaNs; those of 8 bits are not
+// known, and count as integers.
+int TypeNumber(mlir::Type element);
+
 // Whether the kernel can make a tensor map for copies between the two: it is at hand where the function begins, and
-// lies in the buffer as bulk copies place it.
+// lies in the buffer as bulk copies place it. No map fills 8-bit floats with NaNs.
 bool CanMakeTensorMap(const CopiedBlock& copied);
 
 // Makes the tensor maps of a function where it begins, each once. Those of two makers are made at once, too, where what
