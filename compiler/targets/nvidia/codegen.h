@@ -88,6 +88,9 @@ void SelectSignedBits(llvm::Module& module);
 // join_early.cc. Values become one where they are made, if that one takes fewer registers.
 void JoinEarly(llvm::Module& module);
 
+// carry_sums.cc. Addresses that advance in loops of wgmma are added word by word.
+void CarrySums(llvm::Module& module);
+
 // keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
 void KeepWgmmaLoops(llvm::Module& module);
 

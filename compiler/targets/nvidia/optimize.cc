@@ -201,6 +201,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   FillMaskedLoads(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);
+  CarrySums(module);
   OrderAsyncProxy(module);
   KeepWgmmaLoops(module);
   for (llvm::Function& function : module) SetBlockTarget(function);
