@@ -6,6 +6,10 @@
 //
 // A masked element that is zero or NaN as a flag says becomes zero at first. Where the flag is set, the thread waits
 // for its copies and writes the NaNs.
+//
+// A mask that names a block (tt.block_mask) may cut a group of neighbours, if nothing is known of the tensor's size. As
+// the block begins between two groups, the tensor ends with the beginning of one, and the copy is told its length.
+#include "compiler/ir/named_block.h"
 #include "compiler/ir/padding.h"
 #include "compiler/layout/lane_order.h"
 #include "compiler/lowering/branches.h"
@@ -29,6 +33,9 @@ struct Copy {
   int vec = 1;
   Value thread = {};      // the thread's part of the offset
   Value first_copy = {};  // null: all threads act
+  // Where the mask may cut groups: i32, how many elements from the block's beginning to the tensor's end, and the
+  // thread's part of its element's place in the block.
+  Value inside = {}, column = {};
 };
 
 // Neighbours in memory that one copy may take.
@@ -45,6 +52,46 @@ int CopySize(FunctionLowering& f, const Copy& copy, const RegisterGroups& groups
     vec = std::max(vec, std::min({promised, run, 16 / bytes}));
   }
   return std::min({vec, copy.to_offset.NumConsecutive("register", "offset"), copy.place.run});
+}
+
+// How many neighbours one copy may take, if the mask names a block and may cut them; 1: it does neither.
+int BeginningSize(FunctionLowering& f, const Copy& copy) {
+  auto op = copy.op;
+  std::optional<NamedBlock> named = NamedBlockOf(op.getMask());
+  if (!named || !f.target.CopiesBeginnings()) return 1;
+  auto type = llvm::cast<RankedTensorType>(op.getSrc().getType());
+  const int last = static_cast<int>(type.getRank()) - 1;
+  const int64_t start = f.axis.Get(named->block.getIndices().back()).dims[0].divisibility;
+  const int64_t widest = 16 / std::max(1u, copy.in_shared.getIntOrFloatBitWidth() / 8);
+  return static_cast<int>(
+      std::min({int64_t{f.LayoutOf(type).NumConsecutive("register", ttg::DimNames(type.getRank())[last])},
+                int64_t{f.axis.PointerContiguity(op.getSrc(), last)}, start & -start, widest,
+                int64_t{copy.to_offset.NumConsecutive("register", "offset")}, int64_t{copy.place.run}}));
+}
+
+// Elements from the beginning of the block that `mask` names to the end of the tensor's row, at most the block's.
+Value ElementsInside(FunctionLowering& f, Value mask) {
+  Emitter& e = f.e;
+  tt::BlockMaskOp block = NamedBlockOf(mask)->block;
+  Value start = f.Scalar(block.getIndices().back()), size = f.Scalar(block.getShape().back());
+  start = mlir::LLVM::SExtOp::create(e.b, e.loc, size.getType(), start);
+  Value left = e.Sub(size, start), most = e.Int(block.getBlock().back(), 64);
+  return e.Trunc(e.Select(e.Compare(mlir::LLVM::ICmpPredicate::slt, left, most), left, most), 32);
+}
+
+// Bytes that the copy of the group from register `first` on reads.
+Value BytesRead(FunctionLowering& f, const Copy& copy, int first, Value mask) {
+  Emitter& e = f.e;
+  auto op = copy.op;
+  auto type = llvm::cast<RankedTensorType>(op.getSrc().getType());
+  const LinearLayout& layout = f.LayoutOf(type);
+  const int last = static_cast<int>(type.getRank()) - 1;
+  const std::string name = ttg::DimNames(type.getRank())[last];
+  Value column = f.Coordinate(layout, name, copy.column, layout.ApplyNamed({{"register", first}})[last]);
+  Value count = e.Sub(copy.inside, column), most = e.Int(copy.vec);
+  count = e.Select(e.Compare(mlir::LLVM::ICmpPredicate::slt, count, most), count, most);
+  const int64_t bytes = copy.in_global.getIntOrFloatBitWidth() / 8;
+  return e.Select(mask, e.Mul(count, e.Int(bytes)), e.Int(0));
 }
 
 // Whether gaps and the place of a part leave what a warp writes at once in one piece.
@@ -75,9 +122,10 @@ void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess ac
   StoreVector(e, shared, AllToShared(e, f.target.Load(e.b, e.loc, access, fill)));
 }
 
-// What a masked element becomes once it is zero, in a copy that has been started.
+// What masked elements become once they are zero, in a copy that has been started.
 struct LateFill {
-  Value mask, shared;
+  ValueList masks;  // of each of them, or one of all
+  Value shared;
   Values values;
 };
 
@@ -87,7 +135,14 @@ void WriteFills(FunctionLowering& f, Value flag, llvm::ArrayRef<LateFill> fills)
     f.target.AsyncCommitGroup(e.b, e.loc);
     f.target.AsyncWaitGroup(e.b, e.loc, 0);
     for (const LateFill& fill : fills)
-      Where(e, e.Xor(fill.mask, e.Bool(true)), [&] { StoreVector(e, fill.shared, fill.values); });
+      Where(e, e.Xor(fill.masks.back(), e.Bool(true)), [&] {
+        Values values = fill.values;
+        if (fill.masks.size() > 1) {
+          const Values copied = LoadVector(e, fill.shared, values[0].getType(), static_cast<int>(values.size()));
+          for (auto [value, mask, old] : llvm::zip(values, fill.masks, copied)) value = e.Select(mask, old, value);
+        }
+        StoreVector(e, fill.shared, values);
+      });
   });
 }
 
@@ -105,13 +160,19 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
             SharedType(e, element)};
   RegisterGroups groups = GroupRegisters(f, op.getSrc(), op.getMask(), copy.in_global);
   copy.vec = CopySize(f, copy, groups);
+  const Value nan_flag = op.getMask() ? NanFlagOf(op.getOther()) : Value();
+  const bool asynchronous =
+      !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()) || nan_flag);
+  if (const int beginning = BeginningSize(f, copy); asynchronous && beginning > copy.vec) {
+    copy.vec = beginning;
+    copy.inside = ElementsInside(f, op.getMask());
+    copy.column = f.ThreadPart(f.LayoutOf(type), ttg::DimNames(type.getRank()).back());
+  }
   copy.thread = f.ThreadPart(copy.to_offset, "offset");
   copy.first_copy = FirstCopyOf(f, op.getSrc());
   const bool lanes_in_order = HasLanesInOrder(copy);
   const bool has_masked_loads =
       llvm::any_of(op->getBlock()->getOps<tt::LoadOp>(), [](tt::LoadOp load) { return load.getMask() != nullptr; });
-  const Value nan_flag = op.getMask() ? NanFlagOf(op.getOther()) : Value();
-  bool asynchronous = !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()) || nan_flag);
   llvm::SmallVector<LateFill> fills;
   ValueList ptrs = f.Get(op.getSrc()), masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += copy.vec) {
@@ -126,8 +187,11 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
     access.is_volatile = op.getIsVolatile();
     access.predicate = copy.first_copy;
     Value mask = masks.empty() ? Value() : masks[first];
-    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order, has_masked_loads})) {
-      if (nan_flag) fills.push_back({mask, shared, AllToShared(e, FillOf(f, copy, first))});
+    Value bytes = copy.inside ? BytesRead(f, copy, first, mask) : Value();
+    if (asynchronous &&
+        f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order, has_masked_loads, bytes})) {
+      if (nan_flag)
+        fills.push_back({masks.slice(first, bytes ? copy.vec : 1), shared, AllToShared(e, FillOf(f, copy, first))});
       continue;
     }
     access.predicate = mask;

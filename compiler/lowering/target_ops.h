@@ -33,6 +33,7 @@ struct SharedDestination {
   // Lane i of every warp writes to the i-th place after that of lane 0, as wide as the access.
   bool lanes_in_order = false;
   bool beside_masked_loads = false;  // in a block with such loads, which take predicates
+  mlir::Value bytes;  // i32: how many are read, zeros follow; null: all. The mask is part of it. See CopiesBeginnings.
 };
 
 struct AtomicAccess {
@@ -229,6 +230,8 @@ class TargetOps {
                          const SharedDestination& to) const {
     return false;
   }
+  // Whether such copies may read less than they write.
+  virtual bool CopiesBeginnings() const { return false; }
   // The copies that the thread has started since the last commit become a group. AsyncWaitGroup waits until at most
   // `num` groups of the thread are in flight.
   virtual void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {}

@@ -418,9 +418,17 @@ class LatencyAssigner final {
     unsigned fast = OrderInThread(type)[0];
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));
-    if (load.getMask()) run = std::min(run, axes.MaskConstancy(load.getMask(), fast));
+    if (load.getMask()) run = std::min(run, std::max(axes.MaskConstancy(load.getMask(), fast), Beginning(load, axes)));
     if (run * bits / 8 < limits_.least_copy_bytes) return false;
     return !limits_.copies_in_lane_order || WritesInLaneOrder(load, run);
+  }
+
+  // Neighbours of which a tensor may end with the beginning alone, for a copy is told its length.
+  int Beginning(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
+    if (!IsOfNamedBlock(load) || limits_.copies_in_lane_order) return 1;
+    auto block = load.getMask().getDefiningOp<tt::BlockMaskOp>();
+    const int64_t start = axes.Get(block.getIndices().back()).dims[0].divisibility;
+    return static_cast<int>(std::min<int64_t>(start, limits_.most_copy_bytes));
   }
 
   // Whether copies write to the load's buffer side by side in the order of lanes, `run` neighbours at most each.

@@ -17,6 +17,13 @@
 //
 // Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask.
 //
+// Where `names_blocks` says that the device has bulk copies, other loads are as wide as memory allows. A group of 16
+// bytes of a row has one address that is aligned, so what lies behind its last element in the tensor may be read, and
+// is replaced:
+//
+//   %k = … and -%j <= %c < (%n + 7) / 8 * 8 - %j ; %w = tt.load %p, %k, 0.0       // %j is a multiple of 8
+//   %v = arith.select (%c < %n - %j), %w, 0.0
+//
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
 // The order of floats follows from their bits as integers. Numbers without the sign bit have the order of signed
@@ -27,15 +34,18 @@
 // A kernel that takes a descriptor takes the parts instead, as a launcher passes a descriptor that has no hardware
 // form. Their order is base, sizes, strides, then `flags` flags (the number of these depends on the launcher's
 // release). The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the
-// last stride is one. The kernel is compiled for that.
+// last stride is one. The kernel is compiled for that. So is one for a device with bulk copies that makes descriptors
+// itself: Triton asks the same of these, and no map has other strides.
 //
 // With `marks_arguments` a later pass may find that a launcher could make a tensor map of a descriptor. The first part
 // of each that a kernel takes says then how many parts it has (tt.descriptor_parts), and blocks have their names also
 // where it is not known what lies outside: the launcher's map says that.
+#include "compiler/analysis/axis_info.h"
 #include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -53,6 +63,7 @@ using mlir::RankedTensorType;
 using mlir::Type;
 using mlir::Value;
 
+constexpr llvm::StringLiteral kDivisibility = "tt.divisibility";
 constexpr int kNumFlags = 2;
 constexpr int kAlignmentBytes = 16;
 constexpr int64_t kMostBulkRank = 5;  // dimensions of a tensor that bulk copies know
@@ -65,6 +76,11 @@ RankedTensorType BlockOf(Type type) { return llvm::cast<tt::TensorDescType>(type
 Type ElementOf(RankedTensorType block) {
   Type element = block.getElementType();
   return element.isInteger() ? mlir::IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth()) : element;
+}
+
+// Elements between two addresses that are aligned.
+int64_t ElementsAligned(RankedTensorType block) {
+  return std::max<int64_t>(1, kAlignmentBytes * 8 / std::max(8u, ElementOf(block).getIntOrFloatBitWidth()));
 }
 
 std::optional<LogicalResult> PartsOf(tt::TensorDescType type, llvm::SmallVectorImpl<Type>& parts) {
@@ -161,18 +177,38 @@ Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
   return arith::SelectOp::create(b, loc, flag, rounded, value);
 }
 
-// `name`: makes of the mask one that names the block; null: it stays.
+// The same, but that the last dimension ends with a group of `elements`.
+DescriptorAccess WithWholeGroups(OpBuilder& b, Location loc, DescriptorAccess access, int64_t elements) {
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+  Value& size = access.block.shape.back();
+  size =
+      arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, size, constant(elements - 1)), constant(-elements));
+  return access;
+}
+
+// How a block is loaded.
+struct LoadWays {
+  tt::CacheModifier cache = tt::CacheModifier::kNone;
+  tt::EvictionPolicy evict = tt::EvictionPolicy::kNormal;
+  llvm::function_ref<Value(Value)> name = nullptr;  // makes of the mask one that names the block
+  int64_t group = 1;  // elements of the last dimension that are read as soon as one of them lies within the tensor
+};
+
 Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const DescriptorAccess& access,
-                RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict,
-                llvm::function_ref<Value(Value)> name = nullptr) {
+                RankedTensorType result, const LoadWays& ways) {
   Location loc = op->getLoc();
   Value pointers = BlockPointers(b, loc, access.block);
   auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
   Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
-  Value mask = access.Mask(b, loc);
-  auto load = tt::LoadOp::create(b, loc, pointers, name ? name(mask) : mask, other, cache, evict);
+  Value mask = ways.group > 1 ? WithWholeGroups(b, loc, access, ways.group).Mask(b, loc) : access.Mask(b, loc);
+  auto load = tt::LoadOp::create(b, loc, pointers, ways.name ? ways.name(mask) : mask, other, ways.cache, ways.evict);
   load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
+  Value loaded = load;
+  if (ways.group > 1) {
+    Value inside = BlockMask(b, loc, access.block, {static_cast<int32_t>(access.block.indices.size()) - 1});
+    loaded = arith::SelectOp::create(b, loc, inside, loaded, other);
+  }
+  return Reshaped(b, loc, Rounded(b, loc, loaded, RoundingFlag(parts)), result.getShape());
 }
 
 // Whether a dot takes it, as it is or with its elements in another order.
@@ -182,11 +218,20 @@ bool FeedsDot(Value block) {
   });
 }
 
+bool HasDot(mlir::Operation* loop) {
+  return loop->walk([](tt::DotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+}
+
 // Whether they are those of a descriptor that a kernel takes. Descriptors that it makes have flags that are known.
 bool AreFromLaunch(mlir::ValueRange parts) {
   auto flag = llvm::dyn_cast<mlir::BlockArgument>(PaddingFlag(parts));
   auto func = flag ? llvm::dyn_cast<tt::FuncOp>(flag.getOwner()->getParentOp()) : tt::FuncOp();
   return func && func.isPublic() && flag.getOwner()->isEntryBlock();
+}
+
+// Whether the elements of a row are neighbours.
+bool HasUnitStride(mlir::ValueRange parts) {
+  return AreFromLaunch(parts) || mlir::matchPattern(TensorOf(parts).strides.back(), mlir::m_One());
 }
 
 // Whether bulk copies know the tensor: it has whole rows of 16 bytes at least, and as far as it is known none begins
@@ -199,18 +244,19 @@ bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
     return mlir::matchPattern(stride, mlir::m_ConstantInt(&value)) &&
            value.getSExtValue() * bits % (8 * kAlignmentBytes) != 0;
   };
-  const bool has_unit_stride = AreFromLaunch(parts) || mlir::matchPattern(tensor.strides.back(), mlir::m_One());
-  return has_unit_stride && block.getRank() >= 2 && block.getRank() <= kMostBulkRank &&
+  return HasUnitStride(parts) && block.getRank() >= 2 && block.getRank() <= kMostBulkRank &&
          block.getShape().back() * bits >= 8 * kAlignmentBytes &&
          llvm::none_of(llvm::ArrayRef(tensor.strides).drop_back(), begins_between);
 }
 
-// Whether a bulk copy may take the place of the load. It fills in zeros, or NaNs where a flag says so.
+// Whether a bulk copy may take the place of the load: in a loop with dots, beside which it can go on. It fills in
+// zeros, or NaNs where a flag says so.
 bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && op->getParentOfType<mlir::scf::ForOp>() &&
-         FeedsDot(op) && (bits == 8 || bits == 16) && IsOfBulkCopies(block, parts);
+  auto loop = op->getParentOfType<mlir::scf::ForOp>();
+  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop && (FeedsDot(op) || HasDot(loop)) &&
+         (bits == 8 || bits == 16) && IsOfBulkCopies(block, parts);
 }
 
 // Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.
@@ -220,10 +266,7 @@ bool MayBeCopied(tt::DescriptorStoreOp op, mlir::ValueRange parts) {
   mlir::Operation* outermost = nullptr;
   for (auto loop = op->getParentOfType<mlir::scf::ForOp>(); loop; loop = loop->getParentOfType<mlir::scf::ForOp>())
     outermost = loop;
-  auto has_dot = [](mlir::Operation* loop) {
-    return loop->walk([](tt::DotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
-  };
-  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && outermost && has_dot(outermost);
+  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && outermost && HasDot(outermost);
 }
 
 // The mask of an access to the block at `indices`, which says so.
@@ -234,8 +277,30 @@ Value NamedMask(OpBuilder& b, Location loc, Value mask, mlir::ValueRange parts, 
                                  block.getShape());
 }
 
+// `value`, which is a multiple of `by` wherever the descriptor is made. Elsewhere it may be another one, so an
+// operation of its own says so. As it is, where nothing can be said of it.
+Value Promised(OpBuilder& b, Value value, int64_t by) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !mlir::isPure(op) || op->getNumResults() != 1 || op->hasTrait<mlir::OpTrait::ConstantLike>()) return value;
+  if (auto said = op->getAttrOfType<mlir::IntegerAttr>(kDivisibility); said && said.getInt() % by == 0) return value;
+  mlir::Operation* own = b.clone(*op);
+  own->setAttr(kDivisibility, b.getI32IntegerAttr(static_cast<int32_t>(by)));
+  return own->getResult(0);
+}
+
+// Whether the numbers are one, or extensions of one.
+bool IsSame(Value x, Value y) {
+  auto narrow = [](Value value) {
+    auto wide = value.getDefiningOp<arith::ExtSIOp>();
+    return wide ? wide.getIn() : value;
+  };
+  return narrow(x) == narrow(y);
+}
+
 struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvertMake(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool is_of_bulk_copies)
+      : OpConversionPattern(converter, context), is_of_bulk_copies_(is_of_bulk_copies) {}
+
   LogicalResult matchAndRewrite(tt::MakeTensorDescOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     Value base = OnlyPart(adaptor.getBase());
@@ -244,16 +309,36 @@ struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
     llvm::SmallVector<Value> parts{base};
     parts.append(ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getShape())));
     parts.append(ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getStrides())));
+    if (is_of_bulk_copies_) PromiseAlignment(rewriter, BlockOf(op.getType()), parts);
     for (bool flag : {op.getPadding() == tt::PaddingOption::kNan, false})
       parts.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getBoolAttr(flag)));
     rewriter.replaceOpWithMultiple(op, {parts});
     return mlir::success();
   }
+
+ private:
+  // Of the base and of all strides but the last; so of a size that is one of these strides.
+  static void PromiseAlignment(OpBuilder& b, RankedTensorType block, llvm::MutableArrayRef<Value> parts) {
+    const int64_t rank = block.getRank();
+    llvm::MutableArrayRef<Value> shape = parts.slice(1, rank), strides = parts.slice(1 + rank, rank);
+    parts.front() = Promised(b, parts.front(), kAlignmentBytes);
+    for (Value& stride : strides.drop_back()) {
+      const Value promised = Promised(b, stride, ElementsAligned(block));
+      if (IsSame(shape.back(), stride)) shape.back() = promised;
+      stride = promised;
+    }
+  }
+
+  bool is_of_bulk_copies_;
 };
 
+// Loads whose blocks begin with a group of 16 bytes.
+using AlignedLoads = llvm::DenseSet<mlir::Operation*>;
+
 struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
-  ConvertLoad(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
-      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+  ConvertLoad(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks,
+              const AlignedLoads& aligned)
+      : OpConversionPattern(converter, context), names_blocks_(names_blocks), aligned_(aligned) {}
 
   LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
@@ -261,15 +346,19 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
     DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
     auto name = [&](Value mask) { return NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices); };
-    const bool has_name = names_blocks_ && MayBeCopied(op, adaptor.getDesc());
+    LoadWays ways{op.getCache(), op.getEvict()};
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+      ways.name = name;
+    else if (aligned_.contains(op) && !FeedsDot(op) && HasUnitStride(adaptor.getDesc()))
+      ways.group = ElementsAligned(block);
     rewriter.replaceOp(
-        op, LoadBlock(rewriter, op, adaptor.getDesc(), access, llvm::cast<RankedTensorType>(op.getType()),
-                      op.getCache(), op.getEvict(), has_name ? llvm::function_ref<Value(Value)>(name) : nullptr));
+        op, LoadBlock(rewriter, op, adaptor.getDesc(), access, llvm::cast<RankedTensorType>(op.getType()), ways));
     return mlir::success();
   }
 
  private:
   bool names_blocks_;
+  const AlignedLoads& aligned_;
 };
 
 struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> {
@@ -279,8 +368,7 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
     auto type = llvm::cast<RankedTensorType>(op.getType());
     DescriptorAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
                                          OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
-    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
-                                     tt::EvictionPolicy::kNormal));
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, LoadWays()));
     return mlir::success();
   }
 };
@@ -423,6 +511,29 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     return mlir::failure(result.wasInterrupted());
   }
 
+  // Whether the size of a row is a multiple of `group`, as it is known or as ConvertMake promises.
+  static bool HasWholeGroups(const AxisInfoAnalysis& axes, tt::MakeTensorDescOp made, int64_t group) {
+    const Value size = made.getShape().back();
+    return axes.Get(size).dims[0].divisibility % group == 0 ||
+           llvm::any_of(made.getStrides().drop_back(), [&](Value stride) { return IsSame(size, stride); });
+  }
+
+  // Where a row's size is no multiple of such groups, as far as it is known.
+  AlignedLoads FindAlignedLoads() {
+    AlignedLoads found;
+    AxisInfoAnalysis axes(getOperation());
+    getOperation().walk([&](tt::DescriptorLoadOp load) {
+      RankedTensorType block = BlockOf(load.getDesc().getType());
+      const int64_t group = ElementsAligned(block);
+      auto made = load.getDesc().getDefiningOp<tt::MakeTensorDescOp>();
+      const bool has_whole_groups = made && HasWholeGroups(axes, made, group);
+      if (!has_whole_groups && block.getShape().back() >= group &&
+          axes.Get(load.getIndices().back()).dims[0].divisibility % group == 0)
+        found.insert(load);
+    });
+    return found;
+  }
+
   std::vector<KernelDescriptor> FindKernelDescriptors() {
     std::vector<KernelDescriptor> found;
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
@@ -440,15 +551,14 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     tt::FuncOp func = kernel.func;
     unsigned rank = kernel.block.getRank(), strides = kernel.first + 1 + rank, first_flag = strides + rank;
     OpBuilder b(func.getBody());
-    auto divisible = [&](unsigned argument, int by) {
-      func.setArgAttr(argument, "tt.divisibility", b.getI32IntegerAttr(by));
+    auto divisible = [&](unsigned argument, int64_t by) {
+      func.setArgAttr(argument, kDivisibility, b.getI32IntegerAttr(static_cast<int32_t>(by)));
     };
     divisible(kernel.first, kAlignmentBytes);
     if (marks_arguments)
       func.setArgAttr(kernel.first, tt::kDescriptorPartsAttr,
                       b.getI32IntegerAttr(static_cast<int32_t>(1 + 2 * rank + flags)));
-    int element_bytes = std::max(1u, ElementOf(kernel.block).getIntOrFloatBitWidth() / 8);
-    for (unsigned i = 0; i + 1 < rank; ++i) divisible(strides + i, std::max(1, kAlignmentBytes / element_bytes));
+    for (unsigned i = 0; i + 1 < rank; ++i) divisible(strides + i, ElementsAligned(kernel.block));
     Value one = arith::ConstantOp::create(b, func.getLoc(), b.getI64IntegerAttr(1));
     func.getArgument(first_flag - 1).replaceAllUsesWith(one);
     for (int i = flags; i < kNumFlags; ++i) {
@@ -471,8 +581,10 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertMake, ConvertGather, ConvertScatter, ConvertReduce>(converter, &getContext());
-    patterns.add<ConvertLoad, ConvertStore>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertGather, ConvertScatter, ConvertReduce>(converter, &getContext());
+    patterns.add<ConvertMake, ConvertStore>(converter, &getContext(), names_blocks);
+    const AlignedLoads aligned = names_blocks ? FindAlignedLoads() : AlignedLoads();
+    patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {
       tt::FuncOp func = kernels[i].func;

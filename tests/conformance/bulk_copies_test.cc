@@ -199,6 +199,8 @@ const Products kAll[] = {
     {"bf16", 90, 120, 160, 128, 32, 2, 4, false, false, Source::kHostWithNans},
     {"f16", 100, 64, 264, 64, 64, 3, 2, true, true, Source::kHostWithNans},
     {"f8E4M3FN", 100, 60, 256, 64, 128, 3, 3, true, false, Source::kHostWithNans},  // by threads, as all that follow
+    {"f8E4M3FN", 100, 60, 250, 64, 128, 3, 3, true, false, Source::kHostWithNans},  // a row's end inside a copy
+    {"f8E4M3FN", 90, 50, 331, 128, 64, 2, 4, false, false, Source::kHostWithNans},
     {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHost},
     {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHostWithNans},
     {"f32", 100, 60, 0, 64, 32, 2, 3, true, false, Source::kHostWithNans},

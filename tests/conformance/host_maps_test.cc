@@ -138,22 +138,23 @@ INSTANTIATE_TEST_SUITE_P(On, ProductsOfMaps,
                            return NameOf(std::get<0>(info.param)) + "_" + NameOf(std::get<1>(info.param));
                          });
 
-// The sums of (q k) v over blocks of 64 rows of k and v, in two loops, as of blocks with and without a mask.
+// The sums of (q k) v over blocks of 64 rows of k and v, in two loops, as of blocks with and without a mask. With a
+// bias, each block of q k has one of another tensor added.
 constexpr char kAttention[] = R"(
 module {
-  tt.func public @kernel(%q: !tt.tensordesc<tensor<64x64xf16>>, %qm: i32, %qd: i32, %qs: i64, %q1: i64, %k: !tt.tensordesc<tensor<64x64xf16>>, %kn: i32, %kd: i32, %ks: i64, %k1: i64, %v: !tt.tensordesc<tensor<64x64xf16>>, %vn: i32, %vd: i32, %vs: i64, %v1: i64, %o: !tt.tensordesc<tensor<64x64xf32>>, %om: i32, %od: i32, %os: i64, %o1: i64, %middle: i32) {
+  tt.func public @kernel(%q: !tt.tensordesc<tensor<64x64xf16>>, %qm: i32, %qd: i32, %qs: i64, %q1: i64, %k: !tt.tensordesc<tensor<64x64xf16>>, %kn: i32, %kd: i32, %ks: i64, %k1: i64, %v: !tt.tensordesc<tensor<64x64xf16>>, %vn: i32, %vd: i32, %vs: i64, %v1: i64, %o: !tt.tensordesc<tensor<64x64xf32>>, %om: i32, %od: i32, %os: i64, %o1: i64, %middle: i32 {tt.divisibility = 64 : i32}$PARAMETERS) {
     %c0 = arith.constant 0 : i32
     %c64 = arith.constant 64 : i32
     %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
     %t = tt.get_program_id x : i32
     %row = arith.muli %t, %c64 : i32
     %x = tt.descriptor_load %q[%row, %c0] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
-    %first = tt.call @add(%x, %k, %v, %nothing, %c0, %middle) : (tensor<64x64xf16>, !tt.tensordesc<tensor<64x64xf16>>, !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf32>, i32, i32) -> tensor<64x64xf32>
-    %all = tt.call @add(%x, %k, %v, %first, %middle, %kn) : (tensor<64x64xf16>, !tt.tensordesc<tensor<64x64xf16>>, !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf32>, i32, i32) -> tensor<64x64xf32>
+    %first = tt.call @add(%x, %k, %v, %nothing, %c0, %middle$ARGUMENTS) : (tensor<64x64xf16>, !tt.tensordesc<tensor<64x64xf16>>, !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf32>, i32, i32$TYPES) -> tensor<64x64xf32>
+    %all = tt.call @add(%x, %k, %v, %first, %middle, %kn$ARGUMENTS) : (tensor<64x64xf16>, !tt.tensordesc<tensor<64x64xf16>>, !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf32>, i32, i32$TYPES) -> tensor<64x64xf32>
     tt.descriptor_store %o[%row, %c0], %all : !tt.tensordesc<tensor<64x64xf32>>, tensor<64x64xf32>
     tt.return
   }
-  tt.func private @add(%x: tensor<64x64xf16>, %k: !tt.tensordesc<tensor<64x64xf16>>, %v: !tt.tensordesc<tensor<64x64xf16>>, %init: tensor<64x64xf32>, %begin: i32, %end: i32) -> tensor<64x64xf32> {
+  tt.func private @add(%x: tensor<64x64xf16>, %k: !tt.tensordesc<tensor<64x64xf16>>, %v: !tt.tensordesc<tensor<64x64xf16>>, %init: tensor<64x64xf32>, %begin: i32, %end: i32$TAKEN) -> tensor<64x64xf32> {
     %c0 = arith.constant 0 : i32
     %c64 = arith.constant 64 : i32
     %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -163,7 +164,8 @@ module {
       %y = tt.trans %y0 {order = array<i32: 1, 0>} : tensor<64x64xf16> -> tensor<64x64xf16>
       %d = tt.dot %x, %y, %nothing : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       %scaled = arith.mulf %d, %scale : tensor<64x64xf32>
-      %p = arith.truncf %scaled : tensor<64x64xf32> to tensor<64x64xf16>
+      $ADD
+      %p = arith.truncf %score : tensor<64x64xf32> to tensor<64x64xf16>
       %z = tt.descriptor_load %v[%s, %c0] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
       %e = tt.dot %p, %z, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       scf.yield %e : tensor<64x64xf32>
@@ -173,43 +175,60 @@ module {
 }
 )";
 
-class AttentionOfMaps : public testing::TestWithParam<Machine> {};
+std::string AttentionText(bool has_bias) {
+  constexpr char kAdd[] =
+      R"(%b = tt.descriptor_load %g[%row, %s] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+      %bias = arith.extf %b : tensor<64x64xf16> to tensor<64x64xf32>
+      %score = arith.addf %scaled, %bias : tensor<64x64xf32>)";
+  constexpr char kNoAdd[] = "%score = arith.addf %scaled, %nothing : tensor<64x64xf32>";
+  constexpr char kParameters[] = ", %g: !tt.tensordesc<tensor<64x64xf16>>, %gm: i32, %gn: i32, %gs: i64, %g1: i64";
+  return Substitute(kAttention, {{"PARAMETERS", has_bias ? kParameters : ""},
+                                 {"ARGUMENTS", has_bias ? ", %g, %row" : ""},
+                                 {"TYPES", has_bias ? ", !tt.tensordesc<tensor<64x64xf16>>, i32" : ""},
+                                 {"TAKEN", has_bias ? ", %g: !tt.tensordesc<tensor<64x64xf16>>, %row: i32" : ""},
+                                 {"ADD", has_bias ? kAdd : kNoAdd}});
+}
+
+// On a machine, with a bias or without one.
+class AttentionOfMaps : public testing::TestWithParam<std::tuple<Machine, bool>> {};
 
 TEST_P(AttentionOfMaps, IsThatOfTheTensors) {
-  const Machine& machine = GetParam();
+  const auto& [machine, has_bias] = GetParam();
   constexpr int kRows = 100, kWidth = 64, kPitch = 80;
   for (const int length : {64, 130, 400}) {
-    const int middle = length / 128 * 64;
+    const int middle = length / 128 * 64, bias_pitch = PitchOf(length);
     Array q = Filled("f16", kRows, kPitch, 1), k = Filled("f16", length, kPitch, 2),
-          v = Filled("f16", length, kPitch, 3);
+          v = Filled("f16", length, kPitch, 3), g = Filled("f16", kRows, bias_pitch, 4);
     const Array untouched("f32", kRows * kPitch);
     Array expected = untouched;
-    const std::vector<double> qs = q.Numbers(), ks = k.Numbers(), vs = v.Numbers();
+    const std::vector<double> qs = q.Numbers(), ks = k.Numbers(), vs = v.Numbers(), gs = g.Numbers();
     for (int i = 0; i < kRows; ++i) {
       std::vector<double> sums(kWidth);
       for (int n = 0; n < length; ++n) {
         double score = 0;
         for (int d = 0; d < kWidth; ++d) score += qs[i * kPitch + d] * ks[n * kPitch + d];
-        for (int d = 0; d < kWidth; ++d) sums[d] += score / 16 * vs[n * kPitch + d];
+        score = score / 16 + (has_bias ? gs[i * bias_pitch + n] : 0);
+        for (int d = 0; d < kWidth; ++d) sums[d] += score * vs[n * kPitch + d];
       }
       for (int d = 0; d < kWidth; ++d) expected.SetFloat(i * kPitch + d, sums[d]);
     }
     for (auto run : {RunKernel, RunWithHostMaps}) {
       Array o = untouched;
-      absl::Status status =
-          run(machine, kAttention, {2, 1, 1},
-              {Parameter(q, {{kRows, kWidth}, {kPitch, 1}}), Parameter(k, {{length, kWidth}, {kPitch, 1}}),
-               Parameter(v, {{length, kWidth}, {kPitch, 1}}), Parameter(o, {{kRows, kWidth}, {kPitch, 1}}),
-               int32_t{middle}},
-              Options(3));
+      std::vector<Parameter> parameters = {
+          Parameter(q, {{kRows, kWidth}, {kPitch, 1}}), Parameter(k, {{length, kWidth}, {kPitch, 1}}),
+          Parameter(v, {{length, kWidth}, {kPitch, 1}}), Parameter(o, {{kRows, kWidth}, {kPitch, 1}}), int32_t{middle}};
+      if (has_bias) parameters.push_back(Parameter(g, {{kRows, length}, {bias_pitch, 1}}));
+      absl::Status status = run(machine, AttentionText(has_bias), {2, 1, 1}, parameters, Options(3));
       ASSERT_TRUE(status.ok()) << status;
       EXPECT_TRUE(Agree(o, expected)) << length;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AttentionOfMaps, testing::ValuesIn(Machines({4, 8})),
-                         [](const auto& info) { return NameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(On, AttentionOfMaps, testing::Combine(testing::ValuesIn(Machines({4, 8})), testing::Bool()),
+                         [](const auto& info) {
+                           return NameOf(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_with_bias" : "");
+                         });
 
 class HostMaps : public testing::Test {
  protected:
@@ -236,7 +255,7 @@ TEST_F(HostMaps, AreOfLoadsAndStores) {
 TEST_F(HostMaps, AssemblersTakeThem) {
   absl::string_view target = machine_.target;
   absl::ConsumePrefix(&target, "emulated:");
-  for (const std::string& text : {TextOf({}), std::string(kAttention)}) {
+  for (const std::string& text : {TextOf({}), AttentionText(false), AttentionText(true)}) {
     absl::StatusOr<std::string> maps = HostMapsOf({"", std::string(target), 4}, text, Options(4));
     if (absl::IsFailedPrecondition(maps.status())) GTEST_SKIP() << maps.status();
     EXPECT_TRUE(maps.ok()) << maps.status();
@@ -255,7 +274,12 @@ TEST_F(HostMaps, StoresBehindTheLoopHaveNone) {
 }
 
 TEST_F(HostMaps, LoadsInFrontOfTheLoopHaveNone) {
-  EXPECT_EQ(Of(kAttention), absl::StrCat("[null,", kMap, ",", kMap, ",null]"));
+  EXPECT_EQ(Of(AttentionText(false)), absl::StrCat("[null,", kMap, ",", kMap, ",null]"));
+}
+
+// The bias goes to its registers from a buffer that is swizzled as bulk copies fill it.
+TEST_F(HostMaps, LoadsBesideDotsHaveSomeToo) {
+  EXPECT_EQ(Of(AttentionText(true)), absl::StrCat("[null,", kMap, ",", kMap, ",null,", kMap, "]"));
 }
 
 // Of these the kernel makes the map, for the loads in the loop.

@@ -162,3 +162,36 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %v : f32
   }
 }
+
+// -----
+
+// A tensor of unknown size ends anywhere in a row: the copy of the four floats there is told how many bytes they are.
+// CHECK-LABEL: llvm.func @beginning
+//       CHECK:   %[[LEFT:.*]] = llvm.sub %arg1, %{{.*}} : i64
+//       CHECK:   %[[INSIDE:.*]] = llvm.trunc %{{.*}} : i64 to i32
+//       CHECK:   %[[COUNT:.*]] = llvm.sub %[[INSIDE]], %{{.*}} : i32
+//       CHECK:   %[[BYTES:.*]] = llvm.mul
+//       CHECK:   %[[READ:.*]] = llvm.select %{{.*}}, %[[BYTES]], %{{.*}} : i1, i32
+//       CHECK:   "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[READ]]
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @beginning(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i64, %at: i32 {tt.divisibility = 32 : i32}) {
+    %one = arith.constant 1 : i64
+    %a = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #shared, #smem, mutable>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>>
+    %w = arith.extsi %i : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>> to tensor<32xi64, #ttg.slice<{dim = 0, parent = #row}>>
+    %end = tt.splat %n : i64 -> tensor<32xi64, #ttg.slice<{dim = 0, parent = #row}>>
+    %inside = arith.cmpi slt, %w, %end : tensor<32xi64, #ttg.slice<{dim = 0, parent = #row}>>
+    %e = tt.expand_dims %inside {axis = 0 : i32} : tensor<32xi1, #ttg.slice<{dim = 0, parent = #row}>> -> tensor<1x32xi1, #row>
+    %all = tt.broadcast %e : tensor<1x32xi1, #row> -> tensor<16x32xi1, #row>
+    %mask = tt.block_mask %all, %p[%at, %at], [%n, %n], [%n, %one] {block = array<i64: 16, 32>} : tensor<16x32xi1, #row>, <f32>
+    %j = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>> -> tensor<1x32xi32, #row>
+    %k = tt.broadcast %j : tensor<1x32xi32, #row> -> tensor<16x32xi32, #row>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>, #row>
+    %q = tt.addptr %s, %k : tensor<16x32x!tt.ptr<f32>, #row>, tensor<16x32xi32, #row>
+    %t = ttg.async_copy_global_to_local %q, %a mask %mask : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}

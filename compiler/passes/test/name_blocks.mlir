@@ -30,20 +30,79 @@ tt.func @operands(%a: !tt.ptr<f16>, %b: !tt.ptr<f16>, %s: i64, %row: i32, %n: i3
 
 // -----
 
-// Elements that are changed before the dot, rows whose elements are not neighbours, and padding that is not zero.
-// CHECK-LABEL: @others
-//   CHECK-NOT:   tt.block_mask
-tt.func @others(%a: !tt.ptr<f16>, %s: i64, %n: i32) -> tensor<64x64xf32> {
+// Elements that are changed before the dot.
+// CHECK-LABEL: @changed
+//       CHECK:   %[[MASK:.*]] = tt.block_mask {{.*}} {block = array<i64: 64, 32>}
+//       CHECK:   %[[X:.*]] = tt.load %{{.*}}, %[[MASK]], %{{.*}}
+//       CHECK:   arith.addf %[[X]], %[[X]]
+tt.func @changed(%a: !tt.ptr<f16>, %s: i64, %n: i32, %y: tensor<32x64xf16>) -> tensor<64x64xf32> {
   %c0 = arith.constant 0 : i32
   %c32 = arith.constant 32 : i32
   %c1 = arith.constant 1 : i64
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
-  %e = tt.make_tensor_descriptor %a, [%n, %n], [%c1, %s] : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
-  %f = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] {padding = 2 : i32} : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
   %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %x0 = tt.descriptor_load %d[%c0, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
     %x = arith.addf %x0, %x0 : tensor<64x32xf16>
+    %dot = tt.dot %x, %y, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %dot : tensor<64x64xf32>
+  }
+  tt.return %r : tensor<64x64xf32>
+}
+
+// -----
+
+// Where no bulk copy is possible, the block may begin between two groups of 16 bytes, where its tensor may end within
+// one. So the whole group is loaded and what lies outside replaced.
+// CHECK-LABEL: @in_groups
+//       CHECK:   %[[UP:.*]] = arith.addi %{{.*}}, %c7_i64
+//       CHECK:   %[[WHOLE:.*]] = arith.andi %[[UP]], %c-8_i64
+//       CHECK:   %[[GROUPS:.*]] = tt.load %{{.*}}, %{{.*}}, %[[ZERO:[^ ]*]] :
+//       CHECK:   %[[INSIDE:.*]] = tt.broadcast %{{.*}} : tensor<1x32xi1> -> tensor<64x32xi1>
+//       CHECK:   arith.select %[[INSIDE]], %[[GROUPS]], %[[ZERO]]
+tt.func @in_groups(%a: !tt.ptr<f16>, %s: i64, %n: i32) -> tensor<64x32xf16> {
+  %c32 = arith.constant 32 : i32
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %x = tt.descriptor_load %d[%n, %c32] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+  tt.return %x : tensor<64x32xf16>
+}
+
+// -----
+
+// A row whose size is a stride too is a multiple of groups, as all strides are. An operation of the descriptor's own
+// says so, for elsewhere the number may be another one. So is a base that is computed. A block that begins anywhere has
+// its mask alone.
+// CHECK-LABEL: @promised
+//       CHECK:   %[[BASE:.*]] = tt.addptr %arg0, %arg1 {tt.divisibility = 16 : i32}
+//       CHECK:   %[[ROW:.*]] = arith.extsi %arg2 {tt.divisibility = 8 : i32}
+//   CHECK-NOT:   arith.select
+//       CHECK:   tt.return
+tt.func @promised(%a: !tt.ptr<f16>, %at: i32, %n: i32, %k: i32) -> (tensor<64x32xf16>, tensor<64x32xf16>, !tt.ptr<f16>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i64
+  %base = tt.addptr %a, %at : !tt.ptr<f16>, i32
+  %s = arith.extsi %n : i32 to i64
+  %d = tt.make_tensor_descriptor %base, [%n, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %e = tt.make_tensor_descriptor %base, [%n, %k], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %x = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+  %y = tt.descriptor_load %e[%c0, %k] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+  tt.return %x, %y, %base : tensor<64x32xf16>, tensor<64x32xf16>, !tt.ptr<f16>
+}
+
+// -----
+
+// Rows whose elements are not neighbours, and padding that is not zero.
+// CHECK-LABEL: @others
+//   CHECK-NOT:   tt.block_mask
+tt.func @others(%a: !tt.ptr<f16>, %s: i64, %n: i32, %x: tensor<64x32xf16>) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c1 = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %e = tt.make_tensor_descriptor %a, [%n, %n], [%c1, %s] : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
+  %f = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] {padding = 2 : i32} : !tt.ptr<f16>, !tt.tensordesc<tensor<32x64xf16>>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %y = tt.descriptor_load %e[%k, %c0] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
     %z = tt.descriptor_load %f[%k, %c0] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
     %first = tt.dot %x, %y, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>

@@ -18,7 +18,8 @@ bool HostOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAcce
   // A thread that does not act copies nothing.
   mlir::Value bytes = EmitI32(b, loc, count), zero = EmitI32(b, loc, 0);
   mlir::Value read = bytes;
-  if (destination.mask) read = LLVM::SelectOp::create(b, loc, destination.mask, bytes, zero);
+  if (destination.bytes) read = destination.bytes;
+  if (destination.mask && !destination.bytes) read = LLVM::SelectOp::create(b, loc, destination.mask, bytes, zero);
   if (access.predicate) bytes = LLVM::SelectOp::create(b, loc, access.predicate, bytes, zero);
   host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncCopy, {to, from, bytes, read});
   return true;

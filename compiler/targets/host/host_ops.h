@@ -42,6 +42,7 @@ class HostOps final : public TargetOps {
   // The run-time delays what it copies until the wait, so that code which waits too little is found out.
   bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
                  const SharedDestination& to) const override;
+  bool CopiesBeginnings() const override { return true; }
   void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
   void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;
   // Of integers and floats of 8 to 64 bits; fadd of f16, bf16, f32 and f64.

@@ -36,6 +36,7 @@
 #include "compiler/ir/padding.h"
 #include "compiler/pipelining/multibuffers.h"
 #include "compiler/targets/nvidia/host_maps.h"
+#include "compiler/targets/nvidia/tensor_boxes.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -128,6 +129,9 @@ void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, cons
   if (!copies.front().conditions.empty())
     order(ttng::ArriveBarrierOp::create(b, loc, barrier, 1, arith::XOrIOp::create(b, loc, acts, yes), nullptr, 0));
   for (BlockCopy copy : copies) {
+    auto alloc = IndexOf(copy).getSrc().getDefiningOp<ttg::LocalAllocOp>();
+    const int64_t alignment = ttng::BoxAlignment(ttng::SwizzleBytesOf(CopiedBlockOf(copy).buffer));
+    if (ttg::AlignmentOf(alloc.getType()) < alignment) alloc.setAlignment(static_cast<uint32_t>(alignment));
     b.setInsertionPoint(copy.copy);
     Value map = maps.MapFor(CopiedBlockOf(copy));
     order(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, copy.block.getIndices(),

@@ -81,13 +81,30 @@ Value* StepOf(const llvm::GetElementPtrInst& address, const llvm::Loop& loop) {
   return is_there || llvm::isa<llvm::PHINode>(step) ? step : nullptr;
 }
 
-void CarrySum(llvm::GetElementPtrInst& address, const llvm::Loop& loop) {
-  Value* step = StepOf(address, loop);
-  if (!step || !(IsCopied(address) || IsCopied(*address.getPointerOperand()))) return;
+void CarrySum(llvm::GetElementPtrInst& address) {
   llvm::IRBuilder<> b(&address);
   Value* base = b.CreatePtrToInt(address.getPointerOperand(), b.getInt64Ty());
-  address.replaceAllUsesWith(b.CreateIntToPtr(Sum(b, base, step), address.getType()));
+  address.replaceAllUsesWith(b.CreateIntToPtr(Sum(b, base, address.getOperand(1)), address.getType()));
   address.eraseFromParent();
+}
+
+// What advances in the loop. Addresses with constant steps are left to LLVM beside others: it makes them of one number
+// that all share.
+llvm::SmallVector<llvm::GetElementPtrInst*> AdvancesOf(const llvm::Loop& loop, const llvm::LoopInfo& loops) {
+  llvm::SmallVector<llvm::GetElementPtrInst*> found;
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    if (loops.getLoopFor(block) != &loop) continue;
+    for (Instruction& op : *block) {
+      auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&op);
+      if (address && StepOf(*address, loop) && (IsCopied(*address) || IsCopied(*address->getPointerOperand())))
+        found.push_back(address);
+    }
+  }
+  auto is_variable = [](const llvm::GetElementPtrInst* each) {
+    return !llvm::isa<llvm::Constant>(each->getOperand(1));
+  };
+  if (llvm::any_of(found, is_variable)) llvm::erase_if(found, std::not_fn(is_variable));
+  return found;
 }
 
 // What a thread has of a multiprocessor's registers.
@@ -123,11 +140,8 @@ void CarrySums(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     const llvm::DominatorTree dominators(function);
     const llvm::LoopInfo loops(dominators);
-    const auto found = LoopsOfProducts(function, loops);
-    for (llvm::BasicBlock& block : function)
-      if (llvm::Loop* loop = loops.getLoopFor(&block); loop && found.contains(loop))
-        for (Instruction& op : llvm::make_early_inc_range(block))
-          if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&op)) CarrySum(*address, *loop);
+    for (llvm::Loop* loop : LoopsOfProducts(function, loops))
+      for (llvm::GetElementPtrInst* address : AdvancesOf(*loop, loops)) CarrySum(*address);
   }
 }
 

@@ -68,6 +68,16 @@ TEST(CarrySums, ConstantsWithinACopyStay) {
       0);
 }
 
+TEST(CarrySums, ConstantStepsBesideOthersStay) {
+  EXPECT_EQ(Carried(kWide, absl::StrCat(
+                               "  %r = phi ptr addrspace(1) [ %q, %entry ], [ %far, %loop ]\n"
+                               "  %b = ptrtoint ptr addrspace(1) %r to i64\n"
+                               "  call void asm sideeffect \"cp.async.ca.shared.global [0], [$0], 4;\", \"l\"(i64 %b)\n"
+                               "  %far = getelementptr i8, ptr addrspace(1) %r, i64 64\n",
+                               kCopy, kAdvance, kProduct)),
+            1);
+}
+
 TEST(CarrySums, OtherLoopsStay) {
   EXPECT_EQ(Carried(kWide, absl::StrCat(kCopy, kAdvance)), 0) << "no product";
   EXPECT_EQ(Carried(kWide, absl::StrCat(kAdvance, kProduct)), 0) << "no copy";

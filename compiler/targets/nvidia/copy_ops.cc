@@ -24,7 +24,9 @@ bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAc
   std::string from = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access.ptr));
   std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global [" + to + "], [" + from +
                      "], " + std::to_string(bytes);
-  if (destination.mask && destination.beside_masked_loads) {
+  if (destination.bytes) {
+    text += ", " + ptx.AddInput(destination.bytes);
+  } else if (destination.mask && destination.beside_masked_loads) {
     mlir::Value size = LLVM::SelectOp::create(b, loc, destination.mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
     text += ", " + ptx.AddInput(size);
   } else if (destination.mask) {

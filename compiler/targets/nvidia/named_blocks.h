@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to whole blocks, as their masks name them (tt.block_mask).
+// What other operations mean for copies of whole blocks that masks name (named_block.h).
 #ifndef COMPILER_TARGETS_NVIDIA_NAMED_BLOCKS_H_
 #define COMPILER_TARGETS_NVIDIA_NAMED_BLOCKS_H_
 
-#include <optional>
-
-#include "compiler/ir/tt_dialect.h"
-#include "llvm/ADT/SmallVector.h"
+#include "compiler/ir/named_block.h"
 
 namespace tritond::compiler {
-
-// An access to a whole block.
-struct NamedBlock {
-  tt::BlockMaskOp block;
-  llvm::SmallVector<mlir::Value> conditions;  // i1: it is made where all hold
-};
-
-// The block that `mask` names. Nothing where the mask says something else, or more.
-std::optional<NamedBlock> NamedBlockOf(mlir::Value mask);
 
 // Whether `op` may access the tensor that the block is of, and write it or anything if `reads_too`. A bulk copy may
 // come before a thread's own accesses or after them. Calls may do anything.

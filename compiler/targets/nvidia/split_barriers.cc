@@ -28,7 +28,8 @@
 // - What is read before the loop, for iterations that begin there, is over: a barrier of the block comes first.
 //
 // Where all copies are of whole blocks that tensors' descriptors name, bulk copies take their place (bulk_copies.cc).
-// These need no barrier of the block either, also where it has one warp group.
+// These need no barrier of the block either, also where it has one warp group. There the loop may touch other shared
+// memory, with barriers of its own.
 #include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/bulk_copies.h"
@@ -81,7 +82,7 @@ class LoopBarrier final {
     if (!FindArrival() && !MayArriveAtCopies()) return false;
     bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_);
     if (bulk_ && !bulk_->Pays()) bulk_.reset();
-    return bulk_ || (arrival_ && ttg::NumWarps(loop_) > kGroupWarps);
+    return bulk_ || (arrival_ && !has_barriers_ && ttg::NumWarps(loop_) > kGroupWarps);
   }
 
   void Apply(TensorMapMaker& maps);
@@ -89,6 +90,7 @@ class LoopBarrier final {
  private:
   void Split();
   bool FindAccesses();
+  bool MayTouchMultibuffers(Operation* op);
   bool FindEnds();
   bool FindFirstCopies();
   bool ReadsBefore();
@@ -110,12 +112,27 @@ class LoopBarrier final {
   llvm::SmallVector<Value> multibuffers_;
   llvm::SmallVector<Read> reads_;
   Operation* arrival_ = nullptr;  // in front of which warps arrive
+  bool has_barriers_ = false;     // of the block, for other shared memory
   std::optional<BulkCopies> bulk_;
 };
+
+// Whether `op` or what it contains accesses more than buffers of its own, or other ones than the copies fill.
+bool LoopBarrier::MayTouchMultibuffers(Operation* op) {
+  auto result = op->walk([&](Operation* inner) {
+    auto is_multibuffer = [&](Value value) {
+      return llvm::isa<ttg::MemDescType>(value.getType()) && IsOfMultibuffer(value);
+    };
+    const bool may =
+        llvm::isa<tt::CallOp, ttg::AsyncWaitOp>(inner) || llvm::any_of(inner->getOperands(), is_multibuffer);
+    return may ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
 
 bool LoopBarrier::FindAccesses() {
   mlir::Block* body = loop_.getBody();
   bool has_dot = false;
+  llvm::SmallVector<Operation*> others;  // that touch shared memory
   for (Operation& op : body->without_terminator()) {
     if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
       auto token = wait.getTokens().size() == 1 ? llvm::dyn_cast<BlockArgument>(wait.getTokens()[0]) : BlockArgument();
@@ -132,9 +149,11 @@ bool LoopBarrier::FindAccesses() {
     } else if (llvm::isa<ttng::WarpGroupWaitOp>(op)) {
       dot_waits_.push_back(&op);
     } else if (!llvm::isa<ttg::AsyncCommitGroupOp>(op) && Touches(&op)) {
-      return false;
+      others.push_back(&op);
     }
   }
+  has_barriers_ = !others.empty();
+  if (llvm::any_of(others, [&](Operation* op) { return MayTouchMultibuffers(op); })) return false;
   return wait_ && has_dot && !copies_.empty() && llvm::all_of(multibuffers_, [&](Value buffer) {
            return buffer.getDefiningOp<ttg::LocalAllocOp>() && loop_.isDefinedOutsideOfLoop(buffer);
          });

@@ -27,17 +27,43 @@ std::optional<llvm::SmallVector<int>> DimsIn(llvm::ArrayRef<int64_t> block, llvm
 
 int64_t ElementBytes(ttg::MemDescType buffer) { return buffer.getElementType().getIntOrFloatBitWidth() / 8; }
 
+// The same buffer, with 16 bytes of a row exchanged as bulk copies do it within `swizzle` bytes.
+ttg::MemDescType WithSwizzle(ttg::MemDescType buffer, int64_t swizzle) {
+  auto encoding = ttg::NvmmaSharedEncodingAttr::get(
+      buffer.getContext(), static_cast<unsigned>(swizzle),
+      /*transposed=*/false, static_cast<unsigned>(8 * ElementBytes(buffer)),
+      /*fp4_padded=*/false, llvm::cast<ttg::SwizzledSharedEncodingAttr>(buffer.getEncoding()).getCga());
+  return ttg::MemDescType::get(buffer.getContext(), buffer.getShape(), buffer.getElementType(), encoding,
+                               buffer.getMemorySpace(), buffer.getMutableMemory(), buffer.getAllocShape());
+}
+
+// Within how many bytes bulk copies exchange parts of a row to fill the buffer; nothing: they do not fill it.
+std::optional<int64_t> FindSwizzle(ttg::MemDescType buffer) {
+  if (auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(buffer.getEncoding())) {
+    if (nvmma.getTransposed() || nvmma.getFp4Padded()) return std::nullopt;
+    return nvmma.getSwizzlingByteWidth();
+  }
+  auto swizzled = llvm::dyn_cast<ttg::SwizzledSharedEncodingAttr>(buffer.getEncoding());
+  if (!swizzled || !llvm::is_sorted(swizzled.getOrder(), std::greater<>())) return std::nullopt;
+  for (int64_t swizzle : {0, 32, 64, 128}) {
+    // Slots begin where the pattern does.
+    if (ttg::Product(buffer.getShape()) * ElementBytes(buffer) % BoxAlignment(swizzle) != 0) continue;
+    const bool is_same = swizzle == 0
+                             ? swizzled.getMaxPhase() == 1
+                             : buffer.getShape().back() * ElementBytes(buffer) == swizzle &&
+                                   ttg::ToLinearLayout(WithSwizzle(buffer, swizzle)) == ttg::ToLinearLayout(buffer);
+    if (is_same) return swizzle;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool IsMadeOfBoxes(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
-  auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(buffer.getEncoding());
-  return nvmma && !nvmma.getTransposed() && !nvmma.getFp4Padded() && ttg::HasAllocShape(buffer) &&
-         DimsIn(block, buffer.getShape());
+  return ttg::HasAllocShape(buffer) && FindSwizzle(buffer) && DimsIn(block, buffer.getShape());
 }
 
-int64_t SwizzleBytesOf(ttg::MemDescType buffer) {
-  return llvm::cast<ttg::NvmmaSharedEncodingAttr>(buffer.getEncoding()).getSwizzlingByteWidth();
-}
+int64_t SwizzleBytesOf(ttg::MemDescType buffer) { return *FindSwizzle(buffer); }
 
 llvm::SmallVector<int64_t> BoxOf(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
   llvm::SmallVector<int64_t> box;

@@ -4,9 +4,14 @@
 #ifndef COMPILER_TARGETS_NVIDIA_TENSOR_BOXES_H_
 #define COMPILER_TARGETS_NVIDIA_TENSOR_BOXES_H_
 
+#include <algorithm>
+
 #include "compiler/ir/ttg_dialect.h"
 
 namespace tritond::ttng {
+
+// Of a buffer in shared memory, in bytes. The hardware swizzles by address bits: eight rows stand together.
+constexpr int64_t BoxAlignment(int64_t swizzle) { return std::max<int64_t>(128, 8 * swizzle); }
 
 // Whether a block of sizes `block` lies in `buffer` as bulk copies place it. The buffer may lack dimensions in which
 // the block has one element.

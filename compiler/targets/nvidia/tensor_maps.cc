@@ -125,6 +125,10 @@ mlir::FailureOr<llvm::SmallVector<ttng::BoxPlace>> BoxesOf(mlir::Operation* op, 
   llvm::ArrayRef<int64_t> block = desc.getBlockType().getShape();
   if (!ttng::IsMadeOfBoxes(block, buffer))
     return op->emitOpError() << "has a buffer that bulk copies do not fill: " << buffer;
+  // The map has the swizzle of the descriptor's encoding, where it has one.
+  auto encoding = llvm::dyn_cast_if_present<ttg::NvmmaSharedEncodingAttr>(desc.getBlockType().getEncoding());
+  if (encoding && encoding.getSwizzlingByteWidth() != ttng::SwizzleBytesOf(buffer))
+    return op->emitOpError() << "has a buffer that is swizzled by other bytes than the descriptor: " << buffer;
   auto boxes = ttng::BoxesOf(block, buffer);
   return failed(boxes) ? op->emitOpError("has a buffer that cannot be addressed") : boxes;
 }

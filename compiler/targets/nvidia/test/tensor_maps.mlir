@@ -125,6 +125,23 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     %d = ttng.reinterpret_tensor_descriptor %m : !tt.ptr<i8> to !tt.tensordesc<tensor<64x64xf16, #tile>>
     %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #flat, #smem, mutable>
     %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    // expected-error @+1 {{has a buffer that is swizzled by other bytes than the descriptor}}
+    ttng.async_tma_copy_global_to_local %d[%row, %row] %a, %b, %pred : !tt.tensordesc<tensor<64x64xf16, #tile>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #flat, #smem, mutable>
+    tt.return
+  }
+}
+
+// -----
+
+#flat = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @other_swizzle(%m: !tt.ptr<i8>, %row: i32, %pred: i1) {
+    %d = ttng.reinterpret_tensor_descriptor %m : !tt.ptr<i8> to !tt.tensordesc<tensor<64x64xf16, #tile>>
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #flat, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
     // expected-error @+1 {{has a buffer that bulk copies do not fill}}
     ttng.async_tma_copy_global_to_local %d[%row, %row] %a, %b, %pred : !tt.tensordesc<tensor<64x64xf16, #tile>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #flat, #smem, mutable>
     tt.return
