@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "compiler/analysis/gather_plan.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/f2_span.h"
@@ -111,6 +112,16 @@ Scratch OfScan(tt::ScanOp op) {
   return scratch;
 }
 
+Scratch OfGather(tt::GatherOp op) {
+  RankedTensorType src = TensorOf(op.getSrc());
+  if (!HasPlacement(src) || !HasPlacement(op.getType())) return {};
+  const GatherPlan plan = PlanGather(op);
+  if (plan.kind != GatherPlan::Kind::kShared) return {};
+  Scratch scratch = OnePart(src.getNumElements(), src.getElementType());
+  scratch.stays_in_warp = plan.source.has_value();
+  return scratch;
+}
+
 // Threads other than the one that did the access hold the result as well.
 Scratch OfAtomic(mlir::Value result) {
   if (result.use_empty()) return {};
@@ -155,10 +166,7 @@ Scratch ScratchOf(Operation* op) {
         auto type = TensorOf(histogram.getResult());
         return OnePart(type.getNumElements(), type.getElementType());
       })
-      .Case([](tt::GatherOp gather) {
-        RankedTensorType src = TensorOf(gather.getSrc());
-        return OnePart(src.getNumElements(), src.getElementType());
-      })
+      .Case([](tt::GatherOp gather) { return OfGather(gather); })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp, ttg::LocalAtomicScatterRMWOp>(
           [](auto atomic) { return OfAtomic(atomic.getResult()); })
       .Case([](ttg::StartPartitionsOp start) { return OfCaptures(start); })

@@ -22,7 +22,7 @@ struct Scratch {
   llvm::SmallVector<int64_t, 2> offsets;
   int64_t bytes = 0;  // 0: the operation needs none, and `offsets` is empty
   // The threads that exchange data through the area are of one warp, so that the operation may wait with a warp
-  // barrier. Only ttg.convert_layout ever does.
+  // barrier. Only ttg.convert_layout and tt.gather ever do.
   bool stays_in_warp = false;
 };
 
@@ -33,7 +33,7 @@ struct Scratch {
 //                        more for each result when SharesTotals.
 //   tt.scan              likewise, and W times the registers of a thread that differ by axis bits above the warps'.
 //   tt.histogram         one part: a counter a bin.
-//   tt.gather            one part: the source, row-major.
+//   tt.gather            one part, when PlanGather says kShared: the source, row-major.
 //   tt.atomic_rmw, tt.atomic_cas, tt.atomic_poll
 //                        one part, when the result is used and threads besides the one that did the access need it: one
 //                        element for a scalar, the whole tensor, row-major, where lanes or warps hold copies.

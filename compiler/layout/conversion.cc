@@ -157,4 +157,23 @@ absl::StatusOr<ConversionPlan> PlanConversion(const LinearLayout& src, const Lin
                                                  ": the source lacks elements of the destination"));
 }
 
+std::optional<LinearLayout> FindGatherSources(const LinearLayout& src, const LinearLayout& dst, int axis) {
+  const LayoutDim along = src.OutDims()[axis];
+  const LinearLayout others = dst.ResizeOut(along.name, 1).ResizeOut(along.name, along.size());
+  const absl::StatusOr<DistributedPair> pair = MakeDistributedPair(src, others);
+  if (!pair.ok()) return std::nullopt;
+  std::optional<LinearLayout> source = SolveWithin(*pair, /*inside=*/kWarp);
+  if (!source.has_value()) return std::nullopt;
+  const F2Span near = SpanOf(pair->src, {kRegister, kLane});
+  LinearLayout::Dims ins = source->InDims();
+  LinearLayout::Columns columns = source->columns();
+  for (int32_t bit = 0; bit < along.bits; ++bit) {
+    const std::optional<uint64_t> place = near.Solve(uint64_t{1} << (along.shift + bit));
+    if (!place.has_value()) return std::nullopt;
+    columns.push_back(*place);
+  }
+  ins.push_back({"index", along.bits, 0});
+  return LinearLayout::FromColumns(std::move(ins), source->OutDims(), std::move(columns));
+}
+
 }  // namespace tritond::compiler

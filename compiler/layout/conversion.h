@@ -3,6 +3,7 @@
 #define COMPILER_LAYOUT_CONVERSION_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -63,6 +64,11 @@ struct ConversionPlan {
 // used when the data stay in their warp and at most one select bit is needed. InvalidArgument when the layouts do not
 // place one tensor on one machine, or `src` lacks an element of `dst`.
 absl::StatusOr<ConversionPlan> PlanConversion(const LinearLayout& src, const LinearLayout& dst);
+
+// Where a warp finds all that it may gather along output `axis` of `src` into registers of `dst`. The layouts differ in
+// the size of the axis at most. From (register', lane', warp', block', "index") to (register, lane, warp, block), where
+// warp = warp' and block = block'. Nullopt where warps do not hold the whole axis of what they want.
+std::optional<LinearLayout> FindGatherSources(const LinearLayout& src, const LinearLayout& dst, int axis);
 
 }  // namespace tritond::compiler
 

@@ -292,6 +292,42 @@ TEST(Conversion, ARegisterThatDependsOnTheLaneIsASelectWithinTheThread) {
   EXPECT_EQ(plan->select_bits[0].lane_mask, 1);
 }
 
+// Every index of every place leads to a register of the same warp that holds what is wanted.
+TEST(Conversion, GathersFromTheSameWarp) {
+  std::mt19937 rng(43);
+  int found = 0;
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    const int lanes = RandomInt(rng, 0, 3), warps = RandomInt(rng, 0, 1), blocks = RandomInt(rng, 0, 1);
+    const int dim0 = RandomInt(rng, 0, 3), dim1 = RandomInt(rng, 0, 3), axis = RandomInt(rng, 0, 1);
+    const LinearLayout src = RandomDistributed(rng, dim0, dim1, lanes, warps, blocks, iteration % 2 == 0);
+    const LinearLayout dst = RandomDistributed(rng, axis == 0 ? RandomInt(rng, 0, 3) : dim0,
+                                               axis == 1 ? RandomInt(rng, 0, 3) : dim1, lanes, warps, blocks, false);
+    const std::string along = axis == 0 ? "dim0" : "dim1";
+    int position = 0;
+    while (src.OutDims()[position].name != along) ++position;
+    const auto source = FindGatherSources(src, dst, position);
+    if (!source.has_value()) continue;
+    ++found;
+    for (const Thread& t : Threads(dst))
+      for (int reg = 0; reg < dst.InSize("register"); ++reg)
+        for (int index = 0; index < src.OutSize(along); ++index) {
+          const Coordinates from = source->Apply({reg, t.lane, t.warp, t.block, index});
+          ASSERT_EQ(from[2], t.warp);
+          ASSERT_EQ(from[3], t.block);
+          const Coordinates wanted = At(dst.TransposeOuts(src.OutNames()), reg, t), has = src.Apply(from);
+          for (int dim = 0; dim < 2; ++dim) ASSERT_EQ(has[dim], dim == position ? index : wanted[dim]);
+        }
+  }
+  EXPECT_GT(found, 50);
+}
+
+TEST(Conversion, GathersFromNoOtherWarp) {
+  const LinearLayout split = Registers(2, "dim0") * Lanes(32, "dim0") * Warps(4, "dim0");
+  EXPECT_EQ(FindGatherSources(split, split, 0), std::nullopt);
+  const LinearLayout copied = Lanes(32, "dim0") * LinearLayout::Zeros1D(4, "warp", "dim0");
+  EXPECT_NE(FindGatherSources(copied, split, 0), std::nullopt);
+}
+
 TEST(Conversion, RefusesLayoutsOfDifferentTensorsOrMachines) {
   const LinearLayout layout = Registers(2, "dim0") * Lanes(32, "dim0");
   EXPECT_FALSE(PlanConversion(layout, Registers(4, "dim0") * Lanes(32, "dim0")).ok());

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// tt.gather: the source goes to shared memory in row-major order, then every thread reads the elements that its indices
-// name. An index outside the axis is undefined; it wraps, so that nothing beyond the tensor is read.
+// tt.gather, by the way that PlanGather chooses. An index outside the axis is undefined; it wraps, so that nothing
+// beyond the tensor is read.
 //
-// Where indices are computed, as in tl.gather(x, i - shift), lanes often read at the distance at which they hold
+//   kMoves     %j = the neighbours at a distance, say: registers change their names, those of other lanes are shuffled
+//   kShuffles  each register that may hold an element is shuffled from the lane that the index names; selects among
+//              them
+//   kShared    the source goes to shared memory in row-major order, then every thread reads the elements that its
+//              indices name. Its warp waits for nobody else where it holds all that it wants.
+//
+// There, where indices are computed, as in tl.gather(x, i - shift), lanes often read at the distance at which they hold
 // elements themselves. A thread of four neighbours is four words from the next one, so that 32 lanes meet in 8 banks.
 // Then higher bits of an offset change its lowest ones: offset ^ (offset >> shift & mask).
 #include "compiler/analysis/computed_values.h"
+#include "compiler/analysis/gather_plan.h"
+#include "compiler/analysis/scratch.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "compiler/lowering/lane_gathers.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -58,7 +67,20 @@ BankSpread ChooseSpread(const LinearLayout& own, int element_bits, const SharedM
   return best;
 }
 
-LogicalResult LowerGather(FunctionLowering& f, tt::GatherOp op) {
+// The indices as i32, inside of the axis.
+Values IndicesOf(FunctionLowering& f, tt::GatherOp op) {
+  Emitter& e = f.e;
+  const int64_t size = llvm::cast<RankedTensorType>(op.getSrc().getType()).getDimSize(op.getAxis());
+  Values indices;
+  for (Value index : f.Get(op.getIndices())) {
+    const unsigned bits = index.getType().getIntOrFloatBitWidth();
+    indices.push_back(e.And(bits < 32 ? e.ZExt(index, 32) : e.Trunc(index, 32), e.Int(size - 1)));
+  }
+  return indices;
+}
+
+// `in_warp`: each warp holds what it wants.
+Values ThroughSharedMemory(FunctionLowering& f, tt::GatherOp op, bool in_warp) {
   Emitter& e = f.e;
   auto src_type = llvm::cast<RankedTensorType>(op.getSrc().getType());
   auto type = llvm::cast<RankedTensorType>(op.getType());
@@ -70,29 +92,37 @@ LogicalResult LowerGather(FunctionLowering& f, tt::GatherOp op) {
     spread = ChooseSpread(RowMajorOffsets(f.LayoutOf(type)), bits, f.target.SharedMemory());
   LinearLayout to_offset = spread.Of(RowMajorOffsets(f.LayoutOf(src_type)));
   StoreShared(f, to_offset, base, LargestAccess(to_offset, bits, 128), f.Get(op.getSrc()));
-  f.SharedBarrier();
+  in_warp ? f.WarpBarrier() : f.SharedBarrier();
   const LinearLayout& layout = f.LayoutOf(type);
   auto names = ttg::DimNames(type.getRank());
-  ValueList indices = f.Get(op.getIndices());
   Values results;
-  for (int32_t r = 0; r < layout.InSize("register"); ++r) {
-    Coordinates at = layout.ApplyNamed({{"register", r}});
+  for (auto [r, index] : llvm::enumerate(IndicesOf(f, op))) {
+    Coordinates at = layout.ApplyNamed({{"register", static_cast<int>(r)}});
     Value offset = e.Int(0);
     for (int dim = 0; dim < type.getRank(); ++dim) {
-      int64_t size = src_type.getDimSize(dim);
-      Value coordinate;
-      if (dim == static_cast<int>(op.getAxis())) {
-        unsigned bits = indices[r].getType().getIntOrFloatBitWidth();
-        Value index = bits < 32 ? e.ZExt(indices[r], 32) : e.Trunc(indices[r], 32);
-        coordinate = e.And(index, e.Int(size - 1));
-      } else {
-        coordinate = f.Coordinate(layout, names[dim], f.ThreadPart(layout, names[dim]), at[dim]);
-      }
-      offset = e.Add(e.Mul(offset, e.Int(size)), coordinate);
+      Value coordinate = dim == static_cast<int>(op.getAxis())
+                             ? index
+                             : f.Coordinate(layout, names[dim], f.ThreadPart(layout, names[dim]), at[dim]);
+      offset = e.Add(e.Mul(offset, e.Int(src_type.getDimSize(dim))), coordinate);
     }
     results.push_back(FromShared(e, LoadVector(e, e.Gep(base, stored, spread.Of(e, offset)), stored, 1)[0], element));
   }
-  f.Set(op.getResult(), results);
+  return results;
+}
+
+LogicalResult LowerGather(FunctionLowering& f, tt::GatherOp op) {
+  const GatherPlan plan = PlanGather(op);
+  switch (plan.kind) {
+    case GatherPlan::Kind::kMoves:
+      f.Set(op.getResult(), MoveRegisters(f, plan.moves, f.Get(op.getSrc())));
+      break;
+    case GatherPlan::Kind::kShuffles:
+      f.Set(op.getResult(), AskLanes(f, *plan.source, f.Get(op.getSrc()), IndicesOf(f, op)));
+      break;
+    case GatherPlan::Kind::kShared:
+      f.Set(op.getResult(), ThroughSharedMemory(f, op, ScratchStaysInWarp(op)));
+      break;
+  }
   return mlir::success();
 }
 

@@ -37,6 +37,7 @@
 //   as before.
 // - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
 //   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
+// - Where elements are gathered along a dimension, each warp has all of it if there are rows enough.
 // - Where groups of neighbours are reduced that a warp has several of, a thread has several neighbours of each even if
 //   it loads them one by one.
 // - Where pairs of neighbours are exchanged again and again, as in a sort, a thread has as many neighbours as pays
@@ -52,6 +53,7 @@
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
 #include "compiler/encoding/exchange_width.h"
+#include "compiler/encoding/gathered_axes.h"
 #include "compiler/encoding/operand_loads.h"
 #include "compiler/encoding/reduced_axes.h"
 #include "compiler/ir/encodings.h"
@@ -304,6 +306,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   void Coalesce(tt::FuncOp func, const AccessReader& reader) {
     Scopes scopes;
     const ReducedAxes axes(func);
+    const GatheredAxes gathered(func);
     std::vector<Access> accesses = Collect(func, reader, axes, scopes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
@@ -335,8 +338,9 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
-      Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
-                                                           order, num_warps, lanes));
+      const auto encoding = ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
+                                                               order, num_warps, lanes);
+      Encode(access.op, gathered.Whole(encoding, access.type.getShape()));
     }
   }
 

@@ -213,11 +213,83 @@ std::vector<Case> Kernels() {
   return kernels;
 }
 
+// Indices that are known when a kernel is compiled, tables that a warp holds, and rows that a thread holds.
+std::vector<Case> KnownGathers() {
+  std::vector<Case> kernels;
+  // Row-major 4x256, or 256x4: the index of each element along `axis` is computed by `index` of %c : tensor<256xi32>.
+  auto along = [&](const std::string& name, int axis, const std::string& index, std::function<int(int)> from) {
+    const std::string shape = axis == 1 ? "4x256" : "256x4", wide = axis == 1 ? "1x256" : "256x1";
+    kernels.push_back(
+        {name,
+         {1024},
+         1024,
+         Substitute(
+             R"(    %a = tt.reshape %x0 : tensor<1024x$T> -> tensor<$Sx$T>
+    %c = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+    %one = arith.constant dense<1> : tensor<256xi32>
+    %size = arith.constant dense<256> : tensor<256xi32>
+$INDEX
+    %e = tt.expand_dims %j {axis = $O : i32} : tensor<256xi32> -> tensor<$Wxi32>
+    %b = tt.broadcast %e : tensor<$Wxi32> -> tensor<$Sxi32>
+    %g = tt.gather %a[%b] {axis = $A : i32} : (tensor<$Sx$T>, tensor<$Sxi32>) -> tensor<$Sx$T>
+    %y = tt.reshape %g : tensor<$Sx$T> -> tensor<1024x$T>)",
+             {{"INDEX", index}, {"S", shape}, {"W", wide}, {"A", absl::StrCat(axis)}, {"O", absl::StrCat(1 - axis)}}),
+         [=](const auto& in, int i) {
+           return axis == 1 ? in[0].Int(i / 256 * 256 + from(i % 256)) : in[0].Int(from(i / 4) * 4 + i % 4);
+         }});
+  };
+  for (int axis : {0, 1}) {
+    along(absl::StrCat("gather_left_on_ring_", axis), axis,
+          "    %k = arith.addi %c, %size : tensor<256xi32>\n    %l = arith.subi %k, %one : tensor<256xi32>\n"
+          "    %j = arith.remsi %l, %size : tensor<256xi32>",
+          [](int i) { return (i + 255) % 256; });
+    along(absl::StrCat("gather_clamped_right_", axis), axis,
+          "    %k = arith.addi %c, %one : tensor<256xi32>\n    %last = arith.constant dense<255> : tensor<256xi32>\n"
+          "    %j = arith.minsi %k, %last : tensor<256xi32>",
+          [](int i) { return std::min(i + 1, 255); });
+    along(absl::StrCat("gather_pairs_", axis), axis, "    %j = arith.xori %c, %one : tensor<256xi32>",
+          [](int i) { return i ^ 1; });
+    along(absl::StrCat("gather_scattered_", axis), axis,
+          "    %f = arith.constant dense<77> : tensor<256xi32>\n    %k = arith.muli %c, %f : tensor<256xi32>\n"
+          "    %j = arith.remui %k, %size : tensor<256xi32>",
+          [](int i) { return i * 77 % 256; });
+  }
+  auto limit = [](int size) {
+    return [size](std::vector<Array>& in) {
+      for (size_t i = 0; i < in[1].size(); ++i) in[1].SetInt(i, in[1].Unsigned(i) % size);
+    };
+  };
+  for (const char* index : {"i8", "i16", "i64"})
+    kernels.push_back({absl::StrCat("gather_of_table_", index),
+                       {16, 512},
+                       512,
+                       Substitute("    %y = tt.gather %x0[%x1] {axis = 0 : i32} : (tensor<16x$T>, tensor<512x$I>) -> "
+                                  "tensor<512x$T>",
+                                  {{"I", index}}),
+                       [](const auto& in, int i) { return in[0].Int(in[1].Int(i)); },
+                       limit(16),
+                       {"", index}});
+  kernels.push_back({"gather_within_a_thread",
+                     {512, 512},
+                     512,
+                     "    %a = tt.reshape %x0 : tensor<512x$T> -> tensor<256x2x$T>\n"
+                     "    %j = tt.reshape %x1 : tensor<512xi32> -> tensor<256x2xi32>\n"
+                     "    %b = tt.gather %a[%j] {axis = 1 : i32} : (tensor<256x2x$T>, tensor<256x2xi32>) -> "
+                     "tensor<256x2x$T>\n"
+                     "    %y = tt.reshape %b : tensor<256x2x$T> -> tensor<512x$T>",
+                     [](const auto& in, int i) { return in[0].Int(i / 2 * 2 + in[1].Int(i)); },
+                     limit(2),
+                     {"", "i32"}});
+  return kernels;
+}
+
 std::vector<Launch> Runs() {
   const std::vector<std::string> types = {"i8", "f16", "i32", "f64", "i1", "bf16", "f32", "i64"};
   std::vector<Launch> runs;
   int turn = 0;
-  for (const Case& kernel : Kernels())
+  std::vector<Case> kernels = Kernels();
+  for (Case& gather : KnownGathers()) kernels.push_back(std::move(gather));
+  for (const Case& kernel : kernels)
     for (const Machine& machine : Machines({1, 2, 4, 8}))
       for (int twice = 0; twice < 2; ++twice) {
         runs.push_back({kernel, types[turn++ % types.size()], machine});

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// By which way tt.gather takes its elements. This is the one place that allocation and lowering both ask.
+#ifndef COMPILER_ANALYSIS_GATHER_PLAN_H_
+#define COMPILER_ANALYSIS_GATHER_PLAN_H_
+
+#include "compiler/ir/ttg_dialect.h"
+#include "compiler/layout/linear_layout.h"
+#include "compiler/layout/register_moves.h"
+
+namespace tritond::compiler {
+
+struct GatherPlan {
+  enum class Kind {
+    kMoves,     // indices are known, and each warp holds what it wants: `moves`
+    kShuffles,  // each warp holds the whole axis of what it wants: lanes ask others for what `source` says
+    kShared,    // the source goes through shared memory
+  };
+  Kind kind = Kind::kShared;
+  // From (register', lane', warp', block', "index") to (register, lane, warp, block) of the source (FindGatherSources),
+  // where there is such a map.
+  std::optional<LinearLayout> source;
+  RegisterMoves moves;
+};
+
+// The cheapest way. Both tensors have distributed encodings.
+GatherPlan PlanGather(tt::GatherOp op);
+
+// The bits of a source register's number that depend on the index or the thread.
+int32_t ChosenRegisters(const LinearLayout& source);
+// Whether lanes find all that they want in their own registers.
+bool StaysInLane(const LinearLayout& source);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_GATHER_PLAN_H_
