@@ -113,16 +113,19 @@ bool StaysInLane(const LinearLayout& source) {
 }
 
 GatherPlan PlanGather(tt::GatherOp op) {
-  const LinearLayout src = ttg::ToLinearLayout(TypeOf(op.getSrc())), dst = ttg::ToLinearLayout(TypeOf(op.getResult()));
+  return PlanGather(op, ttg::ToLinearLayout(TypeOf(op.getSrc())), ttg::ToLinearLayout(TypeOf(op.getResult())));
+}
+
+GatherPlan PlanGather(tt::GatherOp op, const LinearLayout& src, const LinearLayout& dst) {
   const int axis = static_cast<int>(op.getAxis());
   const double words = ElementBytes(TypeOf(op.getSrc()).getElementType()) > 4 ? 2 : 1;
   const double results = ElementsOfThread(dst);
   GatherPlan plan;
   plan.source = FindGatherSources(src, dst, axis);
-  double least = kBarrier + kSharedWord * words * (ElementsOfThread(src) + results) + kIndex * results;
+  plan.slots = kBarrier + kSharedWord * words * (ElementsOfThread(src) + results) + kIndex * results;
   if (plan.source && IsAskable(*plan.source)) {
     const double slots = SlotsOfShuffles(*plan.source, words, results);
-    if (slots < least) plan.kind = GatherPlan::Kind::kShuffles, least = slots;
+    if (slots < plan.slots) plan.kind = GatherPlan::Kind::kShuffles, plan.slots = slots;
   }
   if (std::max(src.TotalInBits(), dst.TotalInBits()) > llvm::Log2_64(kMostPoints)) return plan;
   const auto indices = KnownValues(op.getIndices());
@@ -130,7 +133,8 @@ GatherPlan PlanGather(tt::GatherOp op) {
   const std::optional<Wanted> wanted = WantedPlaces(src, dst, axis).Find(*indices);
   if (!wanted) return plan;
   plan.moves = PlanRegisterMoves(*wanted);
-  if (plan.moves.Slots(words) < least) plan.kind = GatherPlan::Kind::kMoves;
+  const double slots = plan.moves.Slots(words);
+  if (slots < plan.slots) plan.kind = GatherPlan::Kind::kMoves, plan.slots = slots;
   return plan;
 }
 

@@ -20,10 +20,13 @@ struct GatherPlan {
   // where there is such a map.
   std::optional<LinearLayout> source;
   RegisterMoves moves;
+  double slots = 0;  // issue slots of a warp
 };
 
 // The cheapest way. Both tensors have distributed encodings.
 GatherPlan PlanGather(tt::GatherOp op);
+// The same if its tensors had these layouts.
+GatherPlan PlanGather(tt::GatherOp op, const LinearLayout& src, const LinearLayout& dst);
 
 // The bits of a source register's number that depend on the index or the thread.
 int32_t ChosenRegisters(const LinearLayout& source);

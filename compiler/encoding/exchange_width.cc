@@ -22,13 +22,12 @@ double TimeOfExchanges(const ExchangedRow& row, int64_t width) {
   return time;
 }
 
-// A lane's part of the lines that an access moves, which takes an instruction for each byte. See exchange_cost.h: the
-// cache moves four words for each lane in four cycles.
+}  // namespace
+
+// It takes an instruction for each byte: the cache moves four words for each lane in four cycles.
 double TimeOfAccess(const WideAccess& access, int64_t width) {
   return static_cast<double>(width * access.bytes) / static_cast<double>(std::min(width, access.width));
 }
-
-}  // namespace
 
 int64_t CheapestExchangeWidth(const ExchangedRow& row, llvm::ArrayRef<WideAccess> accesses, int64_t least,
                               int64_t most) {

@@ -25,6 +25,10 @@ struct ExchangedRow {
 int64_t CheapestExchangeWidth(const ExchangedRow& row, llvm::ArrayRef<WideAccess> accesses, int64_t least,
                               int64_t most);
 
+// For one element, in the instructions of exchange_cost.h: a lane's part of the lines that an access moves where a
+// thread has `width` neighbours.
+double TimeOfAccess(const WideAccess& access, int64_t width);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_ENCODING_EXCHANGE_WIDTH_H_

@@ -2,14 +2,27 @@
 #include "compiler/encoding/gathered_axes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compiler/analysis/gather_plan.h"
+#include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/exchange_width.h"
 
 namespace tritond::compiler {
+namespace {
 
-GatheredAxes::GatheredAxes(tt::FuncOp func) {
+// How often an operation runs, if each loop around it has eight iterations.
+double TimesOf(mlir::Operation* op) { return std::pow(8, LoopDepth(op->getBlock())); }
+
+}  // namespace
+
+GatheredAxes::GatheredAxes(tt::FuncOp func) : warps_(ttg::NumWarps(func)), lanes_(ttg::ThreadsPerWarp(func)) {
   func.walk([&](tt::GatherOp gather) {
     auto shape = llvm::cast<mlir::RankedTensorType>(gather.getSrc().getType()).getShape();
     if (shape != llvm::cast<mlir::RankedTensorType>(gather.getType()).getShape()) return;
     gathered_.try_emplace(shape.vec(), gather.getAxis());
+    gathers_[shape.vec()].push_back(gather);
     Add(gather.getSrc(), gather.getAxis());
   });
   func.walk([&](tt::ReduceOp reduce) { Add(reduce.getSrcs()[0], reduce.getAxis()); });
@@ -35,6 +48,45 @@ ttg::BlockedEncodingAttr GatheredAxes::Whole(ttg::BlockedEncodingAttr encoding, 
   if (warps[axis] > 1 && apart(axis) > 1) return encoding;
   return ttg::BlockedEncodingAttr::get(encoding.getContext(), encoding.getSizePerThread(), encoding.getThreadsPerWarp(),
                                        warps, encoding.getOrder());
+}
+
+double GatheredAxes::SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding) const {
+  const LinearLayout layout = encoding.ToLinearLayout(shape);
+  double slots = 0;
+  for (tt::GatherOp gather : gathers_.at(shape)) slots += TimesOf(gather) * PlanGather(gather, layout, layout).slots;
+  return slots;
+}
+
+ttg::BlockedEncodingAttr GatheredAxes::EncodingFor(mlir::RankedTensorType type,
+                                                   llvm::ArrayRef<unsigned> size_per_thread,
+                                                   llvm::ArrayRef<unsigned> order,
+                                                   llvm::ArrayRef<WideAccess> accesses) const {
+  const llvm::ArrayRef<int64_t> shape = type.getShape();
+  llvm::SmallVector<unsigned> sizes(size_per_thread);
+  unsigned& width = sizes[order[0]];
+  auto encoding = [&] {
+    return Whole(ttg::BlockedEncodingAttr::ForShape(type.getContext(), shape, sizes, order, warps_, lanes_), shape);
+  };
+  ttg::BlockedEncodingAttr best = encoding();
+  if (accesses.empty() || gathers_.count(shape.vec()) == 0) return best;
+  auto slots = [&](ttg::BlockedEncodingAttr with) {
+    const double elements = with.ToLinearLayout(shape).InSize("register");
+    double sum = SlotsOf(shape.vec(), with);
+    for (const WideAccess& access : accesses) sum += TimesOf(access.op) * elements * TimeOfAccess(access, width);
+    return sum;
+  };
+  double fewest = slots(best);
+  const int64_t share = std::max<int64_t>(1, type.getNumElements() / (int64_t{warps_} * lanes_));
+  auto fits = [&] {
+    const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+    return 2 * all <= share && 2 * width <= shape[order[0]];
+  };
+  while (fits()) {
+    width *= 2;
+    const ttg::BlockedEncodingAttr wider = encoding();
+    if (const double now = slots(wider); now < fewest) best = wider, fewest = now;
+  }
+  return best;
 }
 
 }  // namespace tritond::compiler

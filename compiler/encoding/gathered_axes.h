@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/encoding/access_width.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/tt_dialect.h"
 
@@ -18,16 +19,28 @@ class GatheredAxes final {
  public:
   explicit GatheredAxes(tt::FuncOp func);
 
-  // `encoding` with as many warps, such that none lacks a part of the gathered dimension. Warps have other rows then,
-  // each as before. The same encoding where other dimensions are too small for that, or there is nothing to do.
-  ttg::BlockedEncodingAttr Whole(ttg::BlockedEncodingAttr encoding, llvm::ArrayRef<int64_t> shape) const;
+  // The encoding of accesses to tensors of `type`, in which a thread has `size_per_thread` elements. Where the tensors
+  // are gathered:
+  //
+  // - Each warp has the whole gathered dimension, if the others are large enough. Warps have other rows then, each as
+  //   before.
+  // - A thread may have more neighbours. Who gathers neighbours by known indices takes a shuffle for each group of
+  // them,
+  //   and with more in a group there are fewer. Accesses become worse, however; without `accesses` it has no more.
+  ttg::BlockedEncodingAttr EncodingFor(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> size_per_thread,
+                                       llvm::ArrayRef<unsigned> order, llvm::ArrayRef<WideAccess> accesses) const;
 
  private:
   using Shape = std::vector<int64_t>;
 
   void Add(mlir::Value tensor, unsigned axis);
 
+  ttg::BlockedEncodingAttr Whole(ttg::BlockedEncodingAttr encoding, llvm::ArrayRef<int64_t> shape) const;
+  double SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding) const;
+
+  const int warps_, lanes_;
   std::map<Shape, std::optional<unsigned>> gathered_;  // nullopt: along several
+  std::map<Shape, llvm::SmallVector<tt::GatherOp>> gathers_;
 };
 
 }  // namespace tritond::compiler

@@ -37,7 +37,8 @@
 //   as before.
 // - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
 //   for the same reason. If no access of the shape has a preference, that dimension is not the fastest.
-// - Where elements are gathered along a dimension, each warp has all of it if there are rows enough.
+// - Where elements are gathered along a dimension, each warp has all of it if there are rows enough. A thread has as
+//   many neighbours as pays, also above the bounds of widths (gathered_axes.h).
 // - Where groups of neighbours are reduced that a warp has several of, a thread has several neighbours of each even if
 //   it loads them one by one.
 // - Where pairs of neighbours are exchanged again and again, as in a sort, a thread has as many neighbours as pays
@@ -338,9 +339,8 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
-      const auto encoding = ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
-                                                               order, num_warps, lanes);
-      Encode(access.op, gathered.Whole(encoding, access.type.getShape()));
+      const auto wide = access.is_scatter ? llvm::ArrayRef<WideAccess>() : llvm::ArrayRef<WideAccess>(width.accesses);
+      Encode(access.op, gathered.EncodingFor(access.type, size_per_thread, order, wide));
     }
   }
 
