@@ -9,11 +9,11 @@
 //              indices name. Its warp waits for nobody else where it holds all that it wants.
 //
 // There, where indices are computed, as in tl.gather(x, i - shift), lanes often read at the distance at which they hold
-// elements themselves. A thread of four neighbours is four words from the next one, so that 32 lanes meet in 8 banks.
-// Then higher bits of an offset change its lowest ones: offset ^ (offset >> shift & mask).
+// elements themselves. So the source is spread over the banks (BankSpread).
 #include "compiler/analysis/computed_values.h"
 #include "compiler/analysis/gather_plan.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/layout/bank_spread.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/lowering/lane_gathers.h"
 #include "compiler/lowering/shared_access.h"
@@ -25,46 +25,9 @@ using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-// (register, lane, warp, block) -> row-major offset.
-LinearLayout RowMajorOffsets(const LinearLayout& layout) {
-  auto names = layout.OutNames();
-  std::reverse(names.begin(), names.end());
-  return layout.TransposeOuts(names).FlattenOuts("offset");
-}
-
-// How offsets are spread over banks.
-struct BankSpread {
-  int shift = 0, mask = 0;
-
-  int Of(int offset) const { return offset ^ (offset >> shift & mask); }
-  LinearLayout Of(const LinearLayout& to_offset) const {
-    LinearLayout::Columns columns = to_offset.columns();
-    for (uint64_t& column : columns) column = static_cast<uint64_t>(Of(static_cast<int>(column)));
-    return LinearLayout::FromColumns(to_offset.InDims(), to_offset.OutDims(), columns);
-  }
-  Value Of(Emitter& e, Value offset) const {
-    if (mask == 0) return offset;
-    return e.Xor(offset, e.And(e.LShr(offset, shift), e.Int(mask)));
-  }
-};
-
-// The spread with the fewest conflicts where each thread reads what is at the offsets of its own elements. Words of a
-// bank stay whole.
-BankSpread ChooseSpread(const LinearLayout& own, int element_bits, const SharedMemoryShape& shape) {
-  constexpr int kMostSpread = 3;  // bits: lanes that are eight words apart
-  const int word_bits = std::max(element_bits, shape.word_bits);
-  const int in_word = llvm::Log2_32(word_bits / element_bits);
-  BankSpread best;
-  best.shift = llvm::Log2_32(shape.banks * shape.word_bits / word_bits);
-  int64_t fewest = CountBankConflicts(own, element_bits, /*vec=*/1, shape);
-  for (int bits = 1; bits <= kMostSpread && fewest > 0; ++bits) {
-    BankSpread spread{best.shift, ((1 << bits) - 1) << in_word};
-    const int64_t conflicts = CountBankConflicts(spread.Of(own), element_bits, /*vec=*/1, shape);
-    if (conflicts >= fewest) continue;
-    fewest = conflicts;
-    best = spread;
-  }
-  return best;
+Value SpreadOf(Emitter& e, const BankSpread& spread, Value offset) {
+  if (spread.mask == 0) return offset;
+  return e.Xor(offset, e.And(e.LShr(offset, spread.shift), e.Int(spread.mask)));
 }
 
 // The indices as i32, inside of the axis.
@@ -105,7 +68,8 @@ Values ThroughSharedMemory(FunctionLowering& f, tt::GatherOp op, bool in_warp) {
                              : f.Coordinate(layout, names[dim], f.ThreadPart(layout, names[dim]), at[dim]);
       offset = e.Add(e.Mul(offset, e.Int(src_type.getDimSize(dim))), coordinate);
     }
-    results.push_back(FromShared(e, LoadVector(e, e.Gep(base, stored, spread.Of(e, offset)), stored, 1)[0], element));
+    results.push_back(
+        FromShared(e, LoadVector(e, e.Gep(base, stored, SpreadOf(e, spread, offset)), stored, 1)[0], element));
   }
   return results;
 }

@@ -140,6 +140,8 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
   pm.addPass(createLoopAwareCsePass());
   // What the slices of a dot, or the places of a loop inside another one, have in common.
   pm.addPass(createHoistInvariantsPass());
+  // Once gathers are joined that are equal, and have left the loops in which they do not change.
+  pm.addPass(createShareGathersPass());
   if (registers > 0) {
     // Once loads are joined that are equal.
     ReloadAfterLoopsPassOptions reload;

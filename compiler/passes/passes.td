@@ -173,6 +173,9 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def ShareGathersPass : Pass<"ttg-share-gathers", "::mlir::ModuleOp"> {
+  let summary = "gathers of one tensor read one buffer";
+}
 def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
   let summary = "lets warps share K of dots by multiply-adds whose threads have few accumulators";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

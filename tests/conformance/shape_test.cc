@@ -269,6 +269,21 @@ $INDEX
                        [](const auto& in, int i) { return in[0].Int(in[1].Int(i)); },
                        limit(16),
                        {"", index}});
+  kernels.push_back({"gathers_of_one_tensor",
+                     {1024, 1024},
+                     2048,
+                     "    %c = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>\n"
+                     "    %last = arith.constant dense<1023> : tensor<1024xi32>\n"
+                     "    %k = arith.subi %last, %c : tensor<1024xi32>\n"
+                     "    %a = tt.gather %x0[%x1] {axis = 0 : i32} : (tensor<1024x$T>, tensor<1024xi32>) -> "
+                     "tensor<1024x$T>\n"
+                     "    %b = tt.gather %x0[%k] {axis = 0 : i32} : (tensor<1024x$T>, tensor<1024xi32>) -> "
+                     "tensor<1024x$T>\n"
+                     "    %j = tt.join %a, %b : tensor<1024x$T> -> tensor<1024x2x$T>\n"
+                     "    %y = tt.reshape %j : tensor<1024x2x$T> -> tensor<2048x$T>",
+                     [](const auto& in, int i) { return in[0].Int(i % 2 ? 1023 - i / 2 : in[1].Int(i / 2)); },
+                     limit(1024),
+                     {"", "i32"}});
   kernels.push_back({"gather_within_a_thread",
                      {512, 512},
                      512,
