@@ -2,7 +2,6 @@
 #include "compiler/analysis/gather_plan.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "compiler/analysis/known_values.h"
 #include "compiler/analysis/scratch.h"
@@ -33,10 +32,26 @@ double ElementsOfThread(const LinearLayout& layout) {
   return 1;
 }
 
+// The flattened images of (register, lane), the register's bits being lowest.
+std::vector<uint64_t> ImagesOfWarp(const LinearLayout& layout) {
+  std::vector<uint64_t> images{0};
+  for (absl::string_view in : {"register", "lane"}) {
+    if (!layout.HasIn(in)) continue;
+    const LayoutDim& dim = layout.In(in);
+    for (int32_t bit = 0; bit < dim.bits; ++bit) {
+      const uint64_t column = layout.columns()[dim.shift + bit];
+      const size_t half = images.size();
+      for (size_t i = 0; i < half; ++i) images.push_back(images[i] ^ column);
+    }
+  }
+  return images;
+}
+
 // Finds where the lanes of a warp hold what they want; the same in all warps.
 class WantedPlaces final {
  public:
-  WantedPlaces(const LinearLayout& src, const LinearLayout& dst, int axis) : src_(src), dst_(dst), axis_(axis) {}
+  WantedPlaces(const LinearLayout& src, const LinearLayout& dst, int axis)
+      : src_(src), dst_(dst), axis_(axis), held_(ImagesOfWarp(src)), wanted_(ImagesOfWarp(dst)) {}
 
   // Nullopt where a warp lacks something, or warps differ.
   std::optional<Wanted> Find(const std::vector<int64_t>& indices) {
@@ -51,41 +66,54 @@ class WantedPlaces final {
   }
 
  private:
-  static Coordinates At(const LinearLayout& layout, int reg, int lane, int warp) {
-    Coordinates ins;
-    for (const LayoutDim& dim : layout.InDims())
-      ins.push_back(dim.name == "register" ? reg : dim.name == "lane" ? lane : dim.name == "warp" ? warp : 0);
-    return layout.Apply(ins);
+  static constexpr int kNowhere = -1;
+
+  static uint64_t ImageOf(const LinearLayout& layout, int warp) {
+    return layout.HasIn("warp") ? layout.ApplyFlat(static_cast<uint64_t>(warp) << layout.In("warp").shift) : 0;
   }
 
-  static int64_t RowMajor(const LinearLayout& layout, const Coordinates& at) {
+  // The element of the source, flattened, that is wanted at an image in dst_.
+  uint64_t Element(uint64_t at, const std::vector<int64_t>& indices) const {
     int64_t place = 0;
-    for (auto [dim, coordinate] : llvm::zip(layout.OutDims(), at)) place = (place << dim.bits) + coordinate;
-    return place;
+    for (const LayoutDim& dim : dst_.OutDims())
+      place = (place << dim.bits) + static_cast<int64_t>(at >> dim.shift & dim.mask());
+    uint64_t element = 0;
+    for (auto [i, pair] : llvm::enumerate(llvm::zip(src_.OutDims(), dst_.OutDims()))) {
+      const auto& [from, to] = pair;
+      const uint64_t coordinate = static_cast<int>(i) == axis_ ? static_cast<uint64_t>(indices[place]) : at >> to.shift;
+      element |= (coordinate & from.mask()) << from.shift;
+    }
+    return element;
   }
 
-  std::optional<Wanted> FindIn(int warp, const std::vector<int64_t>& indices) {
-    std::unordered_map<int64_t, llvm::SmallVector<LanePlace, 1>> held;
-    for (int lane = 0; lane < SizeIn(src_, "lane"); ++lane)
-      for (int reg = 0; reg < SizeIn(src_, "register"); ++reg)
-        held[RowMajor(src_, At(src_, reg, lane, warp))].push_back({reg, lane});
-    Wanted wanted(SizeIn(dst_, "register"));
-    for (int reg = 0; reg < SizeIn(dst_, "register"); ++reg)
-      for (int lane = 0; lane < SizeIn(dst_, "lane"); ++lane) {
-        Coordinates at = At(dst_, reg, lane, warp);
-        at[axis_] = static_cast<int32_t>(indices[RowMajor(dst_, at)] & (src_.OutDims()[axis_].size() - 1));
-        auto found = held.find(RowMajor(src_, at));
-        if (found == held.end()) return std::nullopt;
-        // A lane takes its own copy if it has one.
-        auto own = llvm::find_if(found->second, [&](const LanePlace& place) { return place.lane == lane; });
-        wanted[reg].push_back(own != found->second.end() ? *own : found->second.front());
-      }
+  std::optional<Wanted> FindIn(int warp, const std::vector<int64_t>& indices) const {
+    const int registers = static_cast<int>(SizeIn(src_, "register")),
+              results = static_cast<int>(SizeIn(dst_, "register"));
+    const uint64_t from = ImageOf(src_, warp), to = ImageOf(dst_, warp);
+    std::vector<int> holder(size_t{1} << src_.TotalOutBits(), kNowhere);  // the first of (register, lane), flattened
+    for (size_t i = held_.size(); i-- > 0;) holder[held_[i] ^ from] = static_cast<int>(i);
+    const bool has_copies = !src_.IsInjective();
+    Wanted wanted(results);
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      const int lane = static_cast<int>(i) / results;
+      const uint64_t element = Element(wanted_[i] ^ to, indices);
+      int place = holder[element];
+      if (place == kNowhere) return std::nullopt;
+      // A lane takes its own copy if it has one.
+      for (int reg = 0; has_copies && reg < registers; ++reg)
+        if ((held_[lane * registers + reg] ^ from) == element) {
+          place = lane * registers + reg;
+          break;
+        }
+      wanted[i % results].push_back({place % registers, place / registers});
+    }
     return wanted;
   }
 
   const LinearLayout& src_;
   const LinearLayout& dst_;
   const int axis_;
+  const std::vector<uint64_t> held_, wanted_;
 };
 
 // Whether the block does not matter for where lanes find what they want.

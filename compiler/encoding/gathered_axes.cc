@@ -50,9 +50,11 @@ ttg::BlockedEncodingAttr GatheredAxes::Whole(ttg::BlockedEncodingAttr encoding, 
                                        warps, encoding.getOrder());
 }
 
-double GatheredAxes::SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding) const {
+double GatheredAxes::SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding) {
+  auto [known, is_new] = slots_[shape].try_emplace(encoding, 0);
+  if (!is_new) return known->second;
   const LinearLayout layout = encoding.ToLinearLayout(shape);
-  double slots = 0;
+  double& slots = known->second;
   for (tt::GatherOp gather : gathers_.at(shape)) slots += TimesOf(gather) * PlanGather(gather, layout, layout).slots;
   return slots;
 }
@@ -60,7 +62,7 @@ double GatheredAxes::SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encodi
 ttg::BlockedEncodingAttr GatheredAxes::EncodingFor(mlir::RankedTensorType type,
                                                    llvm::ArrayRef<unsigned> size_per_thread,
                                                    llvm::ArrayRef<unsigned> order,
-                                                   llvm::ArrayRef<WideAccess> accesses) const {
+                                                   llvm::ArrayRef<WideAccess> accesses) {
   const llvm::ArrayRef<int64_t> shape = type.getShape();
   llvm::SmallVector<unsigned> sizes(size_per_thread);
   unsigned& width = sizes[order[0]];

@@ -24,11 +24,10 @@ class GatheredAxes final {
   //
   // - Each warp has the whole gathered dimension, if the others are large enough. Warps have other rows then, each as
   //   before.
-  // - A thread may have more neighbours. Who gathers neighbours by known indices takes a shuffle for each group of
-  // them,
-  //   and with more in a group there are fewer. Accesses become worse, however; without `accesses` it has no more.
+  // - A thread may have more neighbours. Known indices take a shuffle for each group of neighbours, so larger groups
+  //   take fewer. Accesses become worse, however; without `accesses` it has no more.
   ttg::BlockedEncodingAttr EncodingFor(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> size_per_thread,
-                                       llvm::ArrayRef<unsigned> order, llvm::ArrayRef<WideAccess> accesses) const;
+                                       llvm::ArrayRef<unsigned> order, llvm::ArrayRef<WideAccess> accesses);
 
  private:
   using Shape = std::vector<int64_t>;
@@ -36,11 +35,12 @@ class GatheredAxes final {
   void Add(mlir::Value tensor, unsigned axis);
 
   ttg::BlockedEncodingAttr Whole(ttg::BlockedEncodingAttr encoding, llvm::ArrayRef<int64_t> shape) const;
-  double SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding) const;
+  double SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding);
 
   const int warps_, lanes_;
   std::map<Shape, std::optional<unsigned>> gathered_;  // nullopt: along several
   std::map<Shape, llvm::SmallVector<tt::GatherOp>> gathers_;
+  std::map<Shape, llvm::DenseMap<mlir::Attribute, double>> slots_;
 };
 
 }  // namespace tritond::compiler

@@ -124,6 +124,10 @@ double RegisterMoves::Slots(double words) const {
 
 RegisterMoves PlanRegisterMoves(const std::vector<std::vector<LanePlace>>& wanted) {
   RegisterMoves receivers = Plan(wanted, /*receivers_choose=*/true);
+  // Where no result is chosen among several, senders choose nothing either.
+  if (std::all_of(receivers.results.begin(), receivers.results.end(),
+                  [](const auto& parts) { return parts.size() == 1; }))
+    return receivers;
   RegisterMoves senders = Plan(wanted, /*receivers_choose=*/false);
   return senders.Slots(1) < receivers.Slots(1) ? senders : receivers;
 }

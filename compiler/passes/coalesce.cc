@@ -307,7 +307,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   void Coalesce(tt::FuncOp func, const AccessReader& reader) {
     Scopes scopes;
     const ReducedAxes axes(func);
-    const GatheredAxes gathered(func);
+    GatheredAxes gathered(func);
     std::vector<Access> accesses = Collect(func, reader, axes, scopes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
