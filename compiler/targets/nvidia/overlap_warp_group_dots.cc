@@ -93,6 +93,7 @@ class DotsOfBlock final {
     }
     for (auto& [dot, end] : ends_) AddWait(dot, end);
     EndTogether();
+    DropLateWaits();
     for (WarpGroupDotOp dot : in_flight_) dot.setInFlight(true);
     for (auto& [at, wait] : waits_) {
       mlir::OpBuilder b(at.first);
@@ -207,6 +208,35 @@ class DotsOfBlock final {
     if (llvm::range_size(read) < 2) return;
     for (auto& [at, wait] : waits_)
       if (at.second && !wait.accumulators.empty()) wait.pending = 0;
+  }
+
+  // A wait that comes when its dots have ended, by an earlier wait for others, becomes part of that one. ptxas takes it
+  // for one that leaves accumulators in flight which threads read (C7514).
+  void DropLateWaits() {
+    llvm::SmallVector<std::pair<Operation*, int>> late;
+    for (auto& [at, wait] : waits_) {
+      if (!wait.accumulators.empty()) continue;
+      for (auto& [other, earlier] : waits_) {
+        if (other == at || llvm::is_contained(late, other)) continue;
+        if (!EndsAllOf({at.first, at.second != 0}, other.first, earlier)) continue;
+        earlier.buffers.insert_range(wait.buffers);
+        late.push_back(at);
+        break;
+      }
+    }
+    for (const auto& at : late) waits_.erase(at);
+  }
+
+  // Whether the dots that have to have ended at `end` have done so behind `wait`, which is at `op`.
+  bool EndsAllOf(End end, Operation* op, const Wait& wait) const {
+    return llvm::all_of(ends_, [&](const auto& each) {
+      if (each.second.op != end.op || each.second.in_next_iteration != end.in_next_iteration) return true;
+      Operation* dot = each.first;
+      auto ends = [&](bool next) { return wait.pending <= IssuedSince(each.first, {op, next}); };
+      const bool precedes = op->isBeforeInBlock(end.op);
+      if (dot->isBeforeInBlock(op) && (precedes || end.in_next_iteration) && ends(false)) return true;
+      return precedes && end.in_next_iteration && ends(true);
+    });
   }
 
   void Emit(mlir::OpBuilder& b, mlir::Location loc, const Wait& wait) {

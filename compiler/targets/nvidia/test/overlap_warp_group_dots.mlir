@@ -431,3 +431,33 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %s : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// The second product adds to the first one's accumulators. Where threads have them, both have ended: one wait.
+// CHECK-LABEL: @two_products_add
+//       CHECK:   scf.for
+//       CHECK:     %[[S:.*]] = ttng.warp_group_dot %arg0, %arg1, %{{.*}} {in_flight}
+//       CHECK:     %[[T:.*]] = ttng.warp_group_dot %arg1, %arg2, %[[S]] {in_flight}
+//       CHECK:     ttng.warp_group_wait %[[T]] : {{.*}} buffers %arg1, %arg2, %arg0 {{.*}} {pending = 0 : i32}
+//   CHECK-NOT:     ttng.warp_group_wait
+//       CHECK:     scf.yield
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @two_products_add(%k: !ttg.memdesc<64x64xf16, #rows, #smem>, %x: !ttg.memdesc<64x64xf16, #rows, #smem>, %y: !ttg.memdesc<64x64xf16, #rows, #smem>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %s = ttng.warp_group_dot %k, %x, %zero : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %t = ttng.warp_group_dot %x, %y, %s : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %twice = arith.addf %sum, %sum : tensor<64x64xf32, #mma>
+      %p = math.exp2 %t : tensor<64x64xf32, #mma>
+      %next = arith.addf %twice, %p : tensor<64x64xf32, #mma>
+      scf.yield %next : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+}
