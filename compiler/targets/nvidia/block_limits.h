@@ -27,6 +27,11 @@ struct BlockLimits {
   }
 };
 
+// Of the function's buffers, if no two share their place.
+int64_t AllocatedBytes(tt::FuncOp function);
+// What a thread has for the accumulators of one wgmma dot, in words: it has more, but not fewer.
+int64_t LeastRegisters(tt::FuncOp function);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_TARGETS_NVIDIA_BLOCK_LIMITS_H_

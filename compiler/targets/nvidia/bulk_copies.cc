@@ -28,18 +28,15 @@
 // Where the loop has no iteration left for a copy, it is not made, but its slot's phase ends all the same. So waits
 // need no condition. There is one wherever the threads waited for copies: also in front of the loop, and behind it for
 // what the last iteration does there.
+//
+// Where the loop lies in one over tiles, its last iterations may copy for the next tile (tile_copies.cc). Then both
+// loops carry slots and phases, mbarriers are made in front of the outer one, and a copy that is not made ends no
+// phase: it is one past the last tile.
 #include "compiler/targets/nvidia/bulk_copies.h"
 
-#include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/barriers.h"
-#include "compiler/ir/encodings.h"
-#include "compiler/ir/padding.h"
-#include "compiler/pipelining/multibuffers.h"
-#include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/tensor_boxes.h"
-#include "compiler/targets/nvidia/tensor_map_maker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tritond::compiler {
@@ -51,91 +48,32 @@ using mlir::Operation;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-constexpr int kWideCopyBits = 128;
+void SetOrdered(Operation* op) { op->setAttr(kOrderedAttr, mlir::UnitAttr::get(op->getContext())); }
 
-CopiedBlock CopiedBlockOf(BlockCopy copy) {
-  return {copy.block, copy.block.getBlock(), copy.copy.getResult().getType(), NanFlagOf(copy.copy.getOther())};
-}
-
-// Whether the kernel may write to the tensor that the block is of.
-bool MayBeWritten(tt::BlockMaskOp block) {
-  auto result = block->getParentOfType<tt::FuncOp>().walk([&](Operation* op) {
-    return MayAccessTensor(op, block, /*reads_too=*/false) ? mlir::WalkResult::interrupt()
-                                                           : mlir::WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
-std::optional<BlockCopy> BlockCopyOf(Operation* op) {
-  auto copy = llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(op);
-  std::optional<NamedBlock> named = NamedBlockOf(copy.getMask());
-  if (!named) return std::nullopt;
-  auto index = copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
-  if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
-  if (copy.getOther() && !NanFlagOf(copy.getOther())) return std::nullopt;
-  if (MayBeWritten(named->block)) return std::nullopt;
-  BlockCopy found{{*named}, copy};
-  if (!CanMakeTensorMap(CopiedBlockOf(found))) return std::nullopt;
-  return found;
-}
-
-ttg::MemDescIndexOp IndexOf(Operation* copy) {
-  return llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(copy).getResult().getDefiningOp<ttg::MemDescIndexOp>();
-}
-ttg::MemDescIndexOp IndexOf(const BlockCopy& copy) { return IndexOf(ttg::AsyncCopyGlobalToLocalOp(copy.copy)); }
-
-// The group that the copy belongs to; null if there is none, or several.
-ttg::AsyncCommitGroupOp CommitOf(const BlockCopy& copy) {
-  Value token = ttg::AsyncCopyGlobalToLocalOp(copy.copy).getToken();
-  return token.hasOneUse() ? llvm::dyn_cast<ttg::AsyncCommitGroupOp>(*token.getUsers().begin())
-                           : ttg::AsyncCommitGroupOp();
-}
-
-// Whether `token` is that of the group of all `copies`.
-bool Commits(Value token, llvm::ArrayRef<BlockCopy> copies) {
-  return llvm::all_of(copies, [&](const BlockCopy& copy) {
-    ttg::AsyncCommitGroupOp commit = CommitOf(copy);
-    return commit && commit.getToken() == token;
-  });
-}
-
-int64_t SlotsOf(const BlockCopy& copy) { return IndexOf(copy).getSrc().getType().getShape()[0]; }
-
-int64_t BytesOf(const BlockCopy& copy) {
-  ttg::MemDescType type = ttg::AsyncCopyGlobalToLocalOp(copy.copy).getResult().getType();
-  return ttg::Product(type.getShape()) * type.getElementType().getIntOrFloatBitWidth() / 8;
-}
-
-// The copies of a fill in front of the loop.
-llvm::SmallVector<BlockCopy> FirstsOf(const CopyRing& ring, int64_t fill) {
-  llvm::SmallVector<BlockCopy> firsts;
-  llvm::copy_if(ring.firsts, std::back_inserter(firsts), [&](const BlockCopy& each) {
-    return mlir::getConstantIntValue(IndexOf(each).getIndex()) == (ring.first_slot + fill) % ring.slots;
-  });
-  return firsts;
+// The bulk copy to `buffer` in place of `copy`, of what is at `coordinates`.
+void MakeCopy(mlir::OpBuilder& b, BlockCopy copy, mlir::ValueRange coordinates, Value buffer, Value barrier, Value acts,
+              const TensorMapMaker& maps) {
+  auto alloc = IndexOf(copy).getSrc().getDefiningOp<ttg::LocalAllocOp>();
+  const int64_t alignment = ttng::BoxAlignment(ttng::SwizzleBytesOf(CopiedBlockOf(copy).buffer));
+  if (ttg::AlignmentOf(alloc.getType()) < alignment) alloc.setAlignment(static_cast<uint32_t>(alignment));
+  Value map = maps.MapFor(CopiedBlockOf(copy));
+  SetOrdered(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, coordinates, buffer, barrier, acts,
+                                                       /*multicast=*/false));
 }
 
 // The bulk copies of one slot, in place of `copies`, which are in one block and made under the same conditions.
 void MakeCopies(llvm::ArrayRef<BlockCopy> copies, const SlotBarriers& full, const TensorMapMaker& maps) {
   mlir::OpBuilder b(copies.front().copy);
   mlir::Location loc = copies.front().copy->getLoc();
-  int64_t bytes = 0;
-  for (const BlockCopy& copy : copies) bytes += BytesOf(copy);
   Value yes = arith::ConstantIntOp::create(b, loc, 1, 1), acts = yes;
   for (Value condition : copies.front().conditions) acts = arith::AndIOp::create(b, loc, acts, condition);
   Value barrier = full.At(b, loc, IndexOf(copies.front()).getIndex());
-  auto order = [&](Operation* op) { op->setAttr(kOrderedAttr, b.getUnitAttr()); };
-  order(ttng::BarrierExpectOp::create(b, loc, barrier, static_cast<int>(bytes), acts, nullptr));
+  SetOrdered(ttng::BarrierExpectOp::create(b, loc, barrier, static_cast<int>(BytesOf(copies)), acts, nullptr));
   if (!copies.front().conditions.empty())
-    order(ttng::ArriveBarrierOp::create(b, loc, barrier, 1, arith::XOrIOp::create(b, loc, acts, yes), nullptr, 0));
+    SetOrdered(ttng::ArriveBarrierOp::create(b, loc, barrier, 1, arith::XOrIOp::create(b, loc, acts, yes), nullptr, 0));
   for (BlockCopy copy : copies) {
-    auto alloc = IndexOf(copy).getSrc().getDefiningOp<ttg::LocalAllocOp>();
-    const int64_t alignment = ttng::BoxAlignment(ttng::SwizzleBytesOf(CopiedBlockOf(copy).buffer));
-    if (ttg::AlignmentOf(alloc.getType()) < alignment) alloc.setAlignment(static_cast<uint32_t>(alignment));
     b.setInsertionPoint(copy.copy);
-    Value map = maps.MapFor(CopiedBlockOf(copy));
-    order(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, copy.block.getIndices(),
-                                                    copy.copy.getResult(), barrier, acts, /*multicast=*/false));
+    MakeCopy(b, copy, copy.block.getIndices(), copy.copy.getResult(), barrier, acts, maps);
   }
 }
 
@@ -154,159 +92,15 @@ void Erase(ttg::AsyncCopyGlobalToLocalOp copy, Value no_token) {
 
 }  // namespace
 
-std::optional<BulkCopies> BulkCopies::Find(ForOp loop, ttg::AsyncWaitOp wait, llvm::ArrayRef<Operation*> copies,
-                                           llvm::ArrayRef<Operation*> firsts, Operation* arrival) {
-  BulkCopies bulk;
-  bulk.loop_ = loop;
-  bulk.wait_ = wait;
-  bulk.arrival_ = arrival;
-  for (Operation* copy : copies)
-    if (!bulk.AddCopy(copy)) return std::nullopt;
-  for (Operation* first : firsts)
-    if (!bulk.AddFirst(first)) return std::nullopt;
-  for (CopyRing& ring : bulk.rings_)
-    if (!bulk.FindFills(ring)) return std::nullopt;
-  if (!bulk.FindDistance() || !bulk.FindFirstWaits()) return std::nullopt;
-  // One that the loop reads from its first slot on, if there is any, says when all have read.
-  auto front = llvm::find_if(bulk.rings_, [&](const CopyRing& ring) { return ring.fills == bulk.distance_; });
-  if (front != bulk.rings_.end()) std::swap(*front, bulk.rings_.front());
-  return bulk;
-}
-
-bool BulkCopies::AddCopy(Operation* op) {
-  std::optional<BlockCopy> copy = BlockCopyOf(op);
-  if (!copy) return false;
-  const int64_t slots = SlotsOf(*copy);
-  std::optional<MultibufferSlot> slot = SlotOf(IndexOf(*copy).getIndex(), loop_, slots);
-  if (!slot) return false;
-  auto ring = llvm::find_if(rings_, [&](const CopyRing& each) {
-    return each.slot == slot->argument && each.ahead == slot->ahead && each.slots == slots &&
-           each.copies.front().conditions == copy->conditions;
-  });
-  if (ring == rings_.end()) {
-    rings_.push_back({slots, slot->argument, slot->ahead, {}, {}});
-    ring = std::prev(rings_.end());
-  }
-  ring->copies.push_back(*copy);
-  return true;
-}
-
-bool BulkCopies::AddFirst(Operation* op) {
-  std::optional<BlockCopy> first = BlockCopyOf(op);
-  if (!first || !mlir::getConstantIntValue(IndexOf(*first).getIndex())) return false;
-  for (CopyRing& ring : rings_) {
-    auto is_of = [&](const BlockCopy& copy) { return IndexOf(copy).getSrc() == IndexOf(*first).getSrc(); };
-    if (llvm::none_of(ring.copies, is_of)) continue;
-    ring.firsts.push_back(*first);
-    return true;
-  }
-  return false;
-}
-
-// Whether the slots in front of the one that the loop begins with are filled once before the loop, each under the same
-// conditions.
-bool BulkCopies::FindFills(CopyRing& ring) {
-  ring.fills = ring.firsts.size() / ring.copies.size();
-  std::optional<int64_t> begin = mlir::getConstantIntValue(loop_.getTiedLoopInit(ring.slot)->get());
-  if (!begin || ring.fills > ring.slots) return false;
-  ring.first_slot = (*begin + ring.ahead + ring.slots - ring.fills) % ring.slots;
-  for (int64_t fill = 0; fill < ring.fills; ++fill) {
-    const llvm::SmallVector<BlockCopy> firsts = FirstsOf(ring, fill);
-    if (firsts.size() != ring.copies.size()) return false;
-    llvm::SmallDenseSet<Value> buffers;
-    for (const BlockCopy& first : firsts) {
-      buffers.insert(IndexOf(first).getSrc());
-      if (first.conditions != firsts.front().conditions) return false;
-    }
-    if (buffers.size() != firsts.size()) return false;
-  }
-  return true;
-}
-
-// By the tokens that the loop carries from the commit to the wait.
-bool BulkCopies::FindDistance() {
-  llvm::SmallVector<Value> inits;
-  Value token = wait_.getTokens()[0];
-  for (; !token.getDefiningOp(); ++distance_) {
-    auto argument = llvm::cast<BlockArgument>(token);
-    if (argument.getOwner() != loop_.getBody() || distance_ == rings_.front().slots) return false;
-    inits.push_back(loop_.getTiedLoopInit(argument)->get());
-    if (!FindLateWait(loop_.getTiedLoopResult(loop_.getTiedLoopInit(argument)))) return false;
-    token = loop_.getTiedLoopYieldedValue(argument)->get();
-  }
-  for (const CopyRing& ring : rings_) {
-    if (ring.slots < distance_ + (arrival_ ? 1 : 0) || ring.fills < distance_ || !Commits(token, ring.copies))
-      return false;
-    for (auto [i, init] : llvm::enumerate(inits))
-      if (!Commits(init, FirstsOf(ring, ring.fills - distance_ + i))) return false;
-  }
-  return true;
-}
-
-// The last iteration may wait behind the loop. Nothing else waits for `token`, a result of the loop.
-bool BulkCopies::FindLateWait(Value token) {
-  if (token.use_empty()) return true;
-  auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(*token.getUsers().begin());
-  if (!token.hasOneUse() || distance_ > 0 || !wait || wait->getBlock() != loop_->getBlock()) return false;
-  late_wait_ = wait;
-  return true;
-}
-
-// The copies in front of the loop that no iteration waits for have a wait there, too.
-bool BulkCopies::FindFirstWaits() {
-  for (CopyRing& ring : rings_) {
-    for (int64_t fill = 0; fill < ring.fills; ++fill) {
-      bool is_waited_for = fill >= ring.fills - distance_;
-      for (const BlockCopy& first : FirstsOf(ring, fill)) {
-        for (Operation* user : CommitOf(first).getToken().getUsers()) {
-          auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(user);
-          if (!wait && user != loop_) return false;
-          if (!wait) continue;
-          is_waited_for = true;
-          if (wait->getBlock() != loop_->getBlock() || wait.getTokens().size() != 1) return false;
-          ring.first_waits.insert({wait, (ring.first_slot + fill) % ring.slots});
-        }
-      }
-      if (!is_waited_for) return false;
-    }
-  }
-  return true;
-}
-
-// A program makes its maps in about a microsecond. A loop that does nothing but add products to accumulators waits for
-// the matrix unit, not for the threads that copy. It gets that time back only if the program runs it many times, or if
-// threads could not copy 16 bytes at once. Maps that the launcher makes cost it nothing.
-bool BulkCopies::Pays() {
-  auto has_host_map = [](const BlockCopy& copy) { return HasHostMap(tt::BlockMaskOp(copy.block).getBase()); };
-  if (llvm::all_of(rings_, [&](const CopyRing& ring) { return llvm::all_of(ring.copies, has_host_map); })) return true;
-  if (loop_->getParentOfType<mlir::LoopLikeOpInterface>()) return true;
-  mlir::Block* body = loop_.getBody();
-  for (auto dot : body->getOps<ttng::WarpGroupDotOp>()) {
-    auto carried = llvm::dyn_cast<BlockArgument>(dot.getC());
-    const bool adds =
-        carried && carried.getOwner() == body && llvm::all_of(dot.getD().getUsers(), [&](Operation* user) {
-          return user == body->getTerminator() || llvm::isa<ttng::WarpGroupWaitOp>(user);
-        });
-    if (!adds) return true;
-  }
-  AxisInfoAnalysis axes(loop_->getParentOfType<mlir::ModuleOp>());
-  for (const CopyRing& ring : rings_) {
-    for (const BlockCopy& each : ring.copies) {
-      ttg::AsyncCopyGlobalToLocalOp copy = each.copy;
-      const unsigned last = copy.getSrc().getType().getRank() - 1;
-      const int run = std::min(axes.PointerContiguity(copy.getSrc(), last), axes.MaskConstancy(copy.getMask(), last));
-      if (run * copy.getResult().getType().getElementType().getIntOrFloatBitWidth() < kWideCopyBits) return true;
-    }
-  }
-  return false;
-}
-
 void BulkCopies::Apply(TensorMapMaker& maps) {
   tt::FuncOp function = loop_->getParentOfType<tt::FuncOp>();
-  mlir::IRRewriter b(Begin());
+  MakeMaps(maps);
+  mlir::IRRewriter b(tiles_ ? tiles_->Tiles().getOperation() : Begin());
   Value no_token = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), mlir::ValueRange());
   MakeBarriers(b);
-  CarryPhases(b);
+  llvm::SmallVector<Value> inits = FirstPhases(b);
+  if (tiles_) inits = CarryFromTileToTile(b, inits, maps);
+  CarryPhases(b, inits);
   WaitForCopies(b);
   WaitForReads(b);
   WaitBehindLoop(b);
@@ -339,13 +133,53 @@ void BulkCopies::MakeBarriers(mlir::OpBuilder& b) {
   empty_.emplace(b, loop_.getLoc(), rings_.front().slots, ttg::NumWarps(loop_));
 }
 
+llvm::SmallVector<Value> BulkCopies::FirstPhases(mlir::OpBuilder& b) {
+  mlir::Location loc = loop_.getLoc();
+  llvm::SmallVector<Value> phases(rings_.size(), arith::ConstantIntOp::create(b, loc, 0, 32));
+  if (HasTurn()) phases.push_back(arith::ConstantIntOp::create(b, loc, arrival_ ? 1 : 0, 32));
+  return phases;
+}
+
+// The first copies of the first tile, in front of the loop over tiles. From there on it carries what the loop of dots
+// does, `phases` and the place of the copies: returns these.
+llvm::SmallVector<Value> BulkCopies::CarryFromTileToTile(mlir::RewriterBase& b, llvm::ArrayRef<Value> phases,
+                                                         const TensorMapMaker& maps) {
+  mlir::Location loc = loop_.getLoc();
+  CopyRing& ring = rings_.front();
+  for (const BlockCopy& copy : ring.copies) {
+    Value buffer = IndexOf(copy).getSrc();
+    if (!tiles_->Tiles().isDefinedOutsideOfLoop(buffer)) b.moveOpBefore(buffer.getDefiningOp(), tiles_->Tiles());
+    for (Operation* user : llvm::to_vector(buffer.getUsers()))
+      if (llvm::isa<ttg::LocalDeallocOp>(user)) b.moveOpAfter(user, tiles_->Tiles());
+  }
+  b.setInsertionPoint(tiles_->Tiles());
+  TileCopies::State state = tiles_->Begin(b);
+  for (int64_t fill = 0; fill < ring.fills; ++fill) {
+    TileCopies::Copies copies = tiles_->CopiesAt(b, state);
+    Value slot = arith::ConstantIntOp::create(b, loc, (ring.first_slot + fill) % ring.slots, 32);
+    Value barrier = full_.front().At(b, loc, slot);
+    const auto bytes = static_cast<int>(BytesOf(ring.copies));
+    SetOrdered(ttng::BarrierExpectOp::create(b, loc, barrier, bytes, copies.acts, nullptr));
+    for (auto [i, copy] : llvm::enumerate(ring.copies)) {
+      ttg::MemDescIndexOp view = IndexOf(copy);
+      Value buffer = ttg::MemDescIndexOp::create(b, loc, view.getType(), view.getSrc(), slot);
+      MakeCopy(b, copy, tiles_->Coordinates(b, i, copies.at, /*in_dots=*/false), buffer, barrier, copies.acts, maps);
+    }
+    state = copies.next;
+  }
+  mlir::OpOperand* slot = loop_.getTiedLoopInit(ring.slot);
+  llvm::SmallVector<Value> inits = {slot->get()};
+  llvm::append_range(inits, phases);
+  llvm::append_range(inits, state);
+  mlir::ValueRange carried = tiles_->Carry(b, inits);
+  loop_.getInitArgsMutable()[ring.slot.getArgNumber() - loop_.getNumInductionVars()].set(carried[0]);
+  return llvm::to_vector(carried.drop_front());
+}
+
 // The slots that an iteration reads, and their phases. The phase in which all have read what the iteration before did
 // follows from that of the slot where the loop reads the ring's slots from the first one on.
-void BulkCopies::CarryPhases(mlir::RewriterBase& b) {
-  mlir::Location loc = loop_.getLoc();
+void BulkCopies::CarryPhases(mlir::RewriterBase& b, llvm::ArrayRef<Value> inits) {
   b.setInsertionPoint(loop_);
-  llvm::SmallVector<Value> inits(rings_.size(), arith::ConstantIntOp::create(b, loc, 0, 32));
-  if (HasTurn()) inits.push_back(arith::ConstantIntOp::create(b, loc, arrival_ ? 1 : 0, 32));
   llvm::SmallVector<unsigned> arguments_of_slots;
   for (const CopyRing& ring : rings_) arguments_of_slots.push_back(ring.slot.getArgNumber());
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location at, llvm::ArrayRef<BlockArgument> arguments) {
@@ -362,7 +196,16 @@ void BulkCopies::CarryPhases(mlir::RewriterBase& b) {
     const CopyRing& first_ring = rings_.front();
     Value slot = slots_.front() ? slots_.front() : Value(first_ring.slot);
     const int64_t last = arrival_ ? FirstRead() : (FirstRead() + first_ring.slots - 1) % first_ring.slots;
-    if (HasTurn()) next.push_back(Toggled(inner, at, arguments.back(), Equals(inner, at, slot, last)));
+    if (HasTurn()) {
+      turn_ = arguments[rings_.size()];
+      next.push_back(Toggled(inner, at, turn_, Equals(inner, at, slot, last)));
+    }
+    if (tiles_) {
+      mlir::OpBuilder before_copies(FirstCopy());
+      auto place = arguments.drop_front(next.size());
+      tile_copies_ = tiles_->CopiesAt(before_copies, TileCopies::State(place.begin(), place.end()));
+      llvm::append_range(next, tile_copies_.next);
+    }
     return next;
   };
   loop_ = llvm::cast<ForOp>(
@@ -371,6 +214,11 @@ void BulkCopies::CarryPhases(mlir::RewriterBase& b) {
     ring.slot = loop_.getBody()->getArgument(number);
     if (!slot) slot = ring.slot;
   }
+  if (!tiles_) return;
+  llvm::SmallVector<Value> carried = {loop_.getTiedLoopResult(loop_.getTiedLoopInit(rings_.front().slot))};
+  llvm::append_range(carried, loop_.getResults().take_back(inits.size()));
+  Operation* yield = tiles_->Tiles().getBody()->getTerminator();
+  yield->setOperands(yield->getNumOperands() - carried.size(), carried.size(), carried);
 }
 
 void BulkCopies::WaitForCopies(mlir::OpBuilder& b) {
@@ -387,7 +235,7 @@ void BulkCopies::WaitForReads(mlir::OpBuilder& b) {
   b.setInsertionPoint(first_copy);
   const int64_t slots = rings_.front().slots;
   Value slot = slots_.front();
-  Value turn = HasTurn() ? Value(loop_.getRegionIterArgs().back()) : phases_.front();
+  Value turn = HasTurn() ? turn_ : phases_.front();
   Value emptied = arrival_ ? Advanced(b, loc, slot, slots - 1, slots) : slot;
   if (arrival_ && !HasTurn()) turn = Toggled(b, loc, turn, Equals(b, loc, slot, FirstRead()));
   Value acts = Equals(b, loc, ttg::WarpIdOp::create(b, loc, b.getI32Type(), nullptr), 0);
@@ -399,7 +247,7 @@ void BulkCopies::WaitForReads(mlir::OpBuilder& b) {
 
 void BulkCopies::WaitBehindLoop(mlir::OpBuilder& b) {
   mlir::Location loc = loop_.getLoc();
-  b.setInsertionPointAfter(loop_);
+  b.setInsertionPointAfter(tiles_ ? tiles_->Tiles() : loop_);
   if (late_wait_) {
     b.setInsertionPoint(late_wait_);
     auto phases = loop_.getResults().take_back(rings_.size() + (HasTurn() ? 1 : 0));
@@ -414,15 +262,35 @@ void BulkCopies::WaitBehindLoop(mlir::OpBuilder& b) {
   empty_->End(b, loc);
 }
 
-void BulkCopies::ReplaceCopies(TensorMapMaker& maps) {
+void BulkCopies::MakeMaps(TensorMapMaker& maps) {
   llvm::SmallVector<CopiedBlock> blocks;
   for (const CopyRing& ring : rings_)
     for (const auto& copies : {ring.copies, ring.firsts})
       for (const BlockCopy& copy : copies) blocks.push_back(CopiedBlockOf(copy));
   maps.Make(blocks);
+}
+
+void BulkCopies::ReplaceCopies(const TensorMapMaker& maps) {
+  if (tiles_) return ReplaceTileCopies(maps);
   for (auto [ring, barriers] : llvm::zip(rings_, full_)) {
     MakeCopies(ring.copies, barriers, maps);
     for (int64_t fill = 0; fill < ring.fills; ++fill) MakeCopies(FirstsOf(ring, fill), barriers, maps);
+  }
+}
+
+// Those of the body.
+void BulkCopies::ReplaceTileCopies(const TensorMapMaker& maps) {
+  mlir::OpBuilder b(FirstCopy());
+  mlir::Location loc = loop_.getLoc();
+  const llvm::SmallVector<BlockCopy>& copies = rings_.front().copies;
+  const auto bytes = static_cast<int>(BytesOf(copies));
+  Value barrier = full_.front().At(b, loc, IndexOf(copies.front()).getIndex()), acts = tile_copies_.acts;
+  SetOrdered(ttng::BarrierExpectOp::create(b, loc, barrier, bytes, acts, nullptr));
+  for (auto [i, copy] : llvm::enumerate(copies)) {
+    ttg::AsyncCopyGlobalToLocalOp threads = copy.copy;
+    b.setInsertionPoint(threads);
+    MakeCopy(b, copy, tiles_->Coordinates(b, i, tile_copies_.at, /*in_dots=*/true), threads.getResult(), barrier, acts,
+             maps);
   }
 }
 

@@ -5,31 +5,16 @@
 
 #include <optional>
 
-#include "compiler/targets/nvidia/named_blocks.h"
+#include "compiler/targets/nvidia/copy_ring.h"
 #include "compiler/targets/nvidia/slot_barriers.h"
 #include "compiler/targets/nvidia/tensor_map_maker.h"
+#include "compiler/targets/nvidia/tile_copies.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tritond::compiler {
-
-// A copy of a whole block, as its mask says.
-struct BlockCopy : NamedBlock {
-  ttg::AsyncCopyGlobalToLocalOp copy;
-};
-
-// Copies of an iteration to the same slot of multibuffers that have as many slots.
-struct CopyRing {
-  int64_t slots = 0;
-  mlir::BlockArgument slot;             // of the loop; advances by one an iteration
-  int64_t ahead = 0;                    // from it to the one that an iteration fills
-  llvm::SmallVector<BlockCopy> copies;  // of the body
-  llvm::SmallVector<BlockCopy> firsts;  // in front of the loop
-  int64_t first_slot = 0, fills = 0;    // there, the first slot and how many from it on are filled
-  llvm::SmallSetVector<std::pair<mlir::Operation*, int64_t>, 2> first_waits;  // there, and the slots that they wait for
-};
 
 class BulkCopies final {
  public:
@@ -42,6 +27,10 @@ class BulkCopies final {
 
   // Whether the loop gains by it.
   bool Pays();
+
+  // Lets the copies of a persistent kernel go on from tile to tile, if it can be done (tile_copies.h). Its buffers
+  // are then there while it stores.
+  void GoOnFromTileToTile();
 
   // `maps`: the function's.
   void Apply(TensorMapMaker& maps);
@@ -57,11 +46,16 @@ class BulkCopies final {
   mlir::Operation* Begin();
   mlir::Operation* FirstCopy();
   void MakeBarriers(mlir::OpBuilder& b);
-  void CarryPhases(mlir::RewriterBase& b);
+  llvm::SmallVector<mlir::Value> FirstPhases(mlir::OpBuilder& b);
+  llvm::SmallVector<mlir::Value> CarryFromTileToTile(mlir::RewriterBase& b, llvm::ArrayRef<mlir::Value> phases,
+                                                     const TensorMapMaker& maps);
+  void CarryPhases(mlir::RewriterBase& b, llvm::ArrayRef<mlir::Value> inits);
   void WaitForCopies(mlir::OpBuilder& b);
   void WaitForReads(mlir::OpBuilder& b);
   void WaitBehindLoop(mlir::OpBuilder& b);
-  void ReplaceCopies(TensorMapMaker& maps);
+  void MakeMaps(TensorMapMaker& maps);
+  void ReplaceCopies(const TensorMapMaker& maps);
+  void ReplaceTileCopies(const TensorMapMaker& maps);
   void WaitBeforeLoop(mlir::OpBuilder& b);
   void EraseCopies(mlir::RewriterBase& b, mlir::Value no_token);
   // Of the first ring, the slot that the first iteration reads, and whether that is another one than the first filled.
@@ -70,6 +64,7 @@ class BulkCopies final {
     return (ring.first_slot + ring.fills - distance_) % ring.slots;
   }
   bool HasTurn() const { return rings_.front().fills != distance_; }
+  BlockCopy FirstOf(const BlockCopy& copy, int64_t fill) const;
 
   mlir::scf::ForOp loop_;
   mlir::Operation* arrival_ = nullptr;
@@ -81,6 +76,9 @@ class BulkCopies final {
   llvm::SmallVector<SlotBarriers> full_;
   std::optional<SlotBarriers> empty_;
   llvm::SmallVector<mlir::Value> slots_, phases_;
+  mlir::Value turn_;  // the phase of `empty_`, if it has its own
+  std::optional<TileCopies> tiles_;
+  TileCopies::Copies tile_copies_;  // of an iteration
 };
 
 }  // namespace tritond::compiler

@@ -40,7 +40,6 @@ namespace {
 
 namespace arith = mlir::arith;
 using mlir::Operation;
-using mlir::RankedTensorType;
 using mlir::Value;
 
 // For tensor maps on their way, and the mbarriers of loops; at least as much as slots are aligned to.
@@ -65,17 +64,6 @@ std::optional<BlockStore> BlockStoreOf(tt::StoreOp store) {
   auto convert = store.getValue().getDefiningOp<ttg::ConvertLayoutOp>();
   if (!named || !named->conditions.empty() || !convert || ScratchBytes(convert) == 0) return std::nullopt;
   return BlockStore{store, named->block, convert.getSrc()};
-}
-
-// Of a thread, for accumulators: it has more, but not fewer.
-int64_t LeastRegisters(tt::FuncOp function) {
-  int64_t words = 1;
-  function.walk([&](ttng::WarpGroupDotOp dot) {
-    auto sums = llvm::cast<RankedTensorType>(dot.getD().getType());
-    const int64_t bits = sums.getNumElements() * sums.getElementTypeBitWidth();
-    words = std::max(words, bits / 32 / (int64_t{ttg::NumWarps(dot)} * ttg::ThreadsPerWarp(dot)));
-  });
-  return words;
 }
 
 // Whether others may wait for what the operation does, or it may touch any memory.
@@ -206,7 +194,7 @@ int64_t FunctionStores::FreeBytes() {
 void Cut(mlir::OpBuilder& b, Value value, int dim, int parts, llvm::SmallVectorImpl<Value>& cut) {
   if (parts == 1) return cut.push_back(value);
   mlir::Location loc = value.getLoc();
-  const Halving halving = *HalvingOf(llvm::cast<RankedTensorType>(value.getType()), dim);
+  const Halving halving = *HalvingOf(llvm::cast<mlir::RankedTensorType>(value.getType()), dim);
   value = tt::ReshapeOp::create(b, loc, halving.reshaped, value);
   value = tt::TransOp::create(b, loc, halving.turned, value, halving.order);
   auto split = tt::SplitOp::create(b, loc, halving.half, halving.half, value);

@@ -286,12 +286,6 @@ int64_t FreeBytes(tt::FuncOp function, int64_t all) {
   return all - 2 * scratch;
 }
 
-int64_t AllocatedBytes(tt::FuncOp function) {
-  int64_t bytes = 0;
-  function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
-  return bytes;
-}
-
 class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {
  public:
   using OverlapWarpGroupDotsPassBase::OverlapWarpGroupDotsPassBase;

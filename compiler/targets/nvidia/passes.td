@@ -35,6 +35,10 @@ def PlaceAccumulatorsPass : Pass<"nvidia-place-accumulators", "::mlir::ModuleOp"
 def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
   let summary = "lets warps arrive early at the barrier of a loop's iterations, so that warp groups run apart";
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+  let options = [
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
+    Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "1024", "of each block, beside its buffers">,
+    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">];
 }
 
 def AssumeHostMapsPass : Pass<"nvidia-assume-host-maps", "::mlir::ModuleOp"> {

@@ -106,7 +106,11 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   stores.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   stores.registers = info.registers;
   pm.addPass(createBulkStoresPass(stores));
-  pm.addPass(createSplitBarriersPass());
+  SplitBarriersPassOptions barriers;
+  barriers.max_shared_bytes = info.max_shared_bytes;
+  barriers.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
+  barriers.registers = info.registers;
+  pm.addPass(createSplitBarriersPass(barriers));
 }
 
 }  // namespace

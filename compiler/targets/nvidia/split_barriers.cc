@@ -32,6 +32,7 @@
 // memory, with barriers of its own.
 #include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/targets/nvidia/block_limits.h"
 #include "compiler/targets/nvidia/bulk_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -52,6 +53,8 @@ using mlir::scf::ForOp;
 using ttng::WarpGroupDotOp;
 
 constexpr int kGroupWarps = 4;
+// Of shared memory: the mbarriers of a loop, tensor maps on their way, gaps in front of aligned buffers.
+constexpr int64_t kSmallBytes = 1024;
 
 // An access to buffers that goes on until `end`, in its own iteration or in the next one.
 struct Read {
@@ -85,7 +88,8 @@ class LoopBarrier final {
     return bulk_ || (arrival_ && !has_barriers_ && ttg::NumWarps(loop_) > kGroupWarps);
   }
 
-  void Apply(TensorMapMaker& maps);
+  // `may_keep_buffers`: they need not share their memory with anything.
+  void Apply(TensorMapMaker& maps, bool may_keep_buffers);
 
  private:
   void Split();
@@ -252,7 +256,7 @@ bool LoopBarrier::FindArrival() {
   return false;
 }
 
-void LoopBarrier::Apply(TensorMapMaker& maps) {
+void LoopBarrier::Apply(TensorMapMaker& maps, bool may_keep_buffers) {
   mlir::OpBuilder b(loop_);
   auto order = [&](llvm::ArrayRef<Operation*> ops) {
     for (Operation* op : ops) op->setAttr(kOrderedAttr, b.getUnitAttr());
@@ -262,7 +266,11 @@ void LoopBarrier::Apply(TensorMapMaker& maps) {
   order(copies_);
   order(first_copies_);
   if (!bulk_) return Split();
-  if (ReadsBefore()) ttg::BarrierOp::create(b, loop_.getLoc(), "local");
+  if (ReadsBefore()) {
+    ttg::BarrierOp::create(b, loop_.getLoc(), "local");
+  } else if (may_keep_buffers) {
+    bulk_->GoOnFromTileToTile();
+  }
   bulk_->Apply(maps);
 }
 
@@ -302,18 +310,35 @@ void LoopBarrier::Split() {
 }
 
 class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> {
+ public:
+  using SplitBarriersPassBase::SplitBarriersPassBase;
+
+ private:
+  // Whether as many blocks are resident where no two buffers share their memory.
+  bool MayKeepBuffers(tt::FuncOp function) {
+    int64_t scratch = 0;
+    function.walk([&](Operation* op) { scratch = std::max(scratch, ScratchBytes(op)); });
+    const int64_t buffers = AllocatedBytes(function) + kSmallBytes;
+    if (buffers + scratch > max_shared_bytes) return false;
+    const BlockLimits limits{registers, max_shared_bytes + reserved_shared_bytes, reserved_shared_bytes};
+    const int64_t words = LeastRegisters(function);
+    return limits.Blocks(function, words, buffers + scratch) ==
+           limits.Blocks(function, words, std::max(buffers, scratch));
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
-      llvm::SmallVector<ForOp> loops;
-      function.walk([&](WarpGroupDotOp dot) {
-        auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
-        if (loop && !llvm::is_contained(loops, loop)) loops.push_back(loop);
-      });
+      llvm::SmallVector<WarpGroupDotOp> dots;
+      function.walk([&](WarpGroupDotOp dot) { dots.push_back(dot); });
       TensorMapMaker maps;
-      for (ForOp loop : loops) {
+      llvm::SmallPtrSet<Operation*, 8> seen;
+      for (WarpGroupDotOp dot : dots) {
+        auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
+        if (!loop || seen.contains(dot)) continue;
+        for (auto other : loop.getBody()->getOps<WarpGroupDotOp>()) seen.insert(other);
         BufferAliases aliases(function);
         LoopBarrier barrier(loop, aliases);
-        if (barrier.Find()) barrier.Apply(maps);
+        if (barrier.Find()) barrier.Apply(maps, MayKeepBuffers(function));
       }
     }
   }
