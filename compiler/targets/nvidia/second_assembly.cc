@@ -33,9 +33,9 @@
 //
 // Where the text says that a thread could load more at once than it does, and an iteration waits more than once, all
 // registers that as many blocks leave are tried, then a block less. That is taken where all blocks together then have
-// more on its way. Half of the blocks are tried last. If each thread then has far more on its way, all blocks may have
-// a little less: a kernel whose programs load long rows often has few of them, and then how much each thread loads is
-// all that counts.
+// more on its way, also where the text asks for the blocks. Half of the blocks are tried last. If each thread then has
+// far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
+// and then how much each thread loads is all that counts.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -148,8 +148,9 @@ std::string Asking(absl::string_view ptx, const Note& note, int64_t blocks) {
   return absl::StrCat(ptx.substr(0, note.begin), asks, rest);
 }
 
-bool AsksForBlocks(absl::string_view ptx, const Note& note) {
-  return absl::StartsWith(ptx.substr(note.end), kLeastBlocks);
+// How many blocks the text asks for; 0: for none.
+int64_t AskedBlocks(absl::string_view ptx, const Note& note) {
+  return NumberBetween(kLeastBlocks, "\n", ptx.substr(note.end));
 }
 
 // How many blocks are worth a try, where `taken` leaves too few; else 0.
@@ -204,7 +205,7 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const int64_t stored = taken.local_bytes.value_or(0), asked = Blocks(taken, note, num_warps, info);
   const bool may_grow = num_warps == 1 && asked < Blocks(kLeastResources, note, num_warps, info);
-  if (!AsksForBlocks(ptx, note) || (stored <= kStoredBytes && !may_grow)) return once;
+  if (AskedBlocks(ptx, note) == 0 || (stored <= kStoredBytes && !may_grow)) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, 0));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -222,7 +223,7 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
 std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
-  const bool streams = AsksForBlocks(ptx, note);
+  const bool streams = AskedBlocks(ptx, note) > 0;
   const int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
@@ -257,15 +258,18 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const int64_t blocks = Blocks(taken, note, num_warps, info);
   const bool loads_all = at_once >= kNearlyAll * static_cast<double>(note.loads);
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
-  if (!note.all_warps || loads_all || waits_once || AsksForBlocks(ptx, note)) return once;
+  if (!note.all_warps || loads_all || waits_once) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
-  const int64_t unit = info.multiprocessor.register_unit;
-  int64_t tried = 0;  // registers that a thread may have
+  auto registers_of = [&](int64_t asked) {
+    const int64_t unit = info.multiprocessor.register_unit;
+    return std::min(info.registers / (asked * num_warps) / unit * unit / kLanes, kMostRegisters);
+  };
+  const int64_t had = AskedBlocks(ptx, note);
+  int64_t tried = had > 0 ? registers_of(had) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && (asked * num_warps < kLeastLoadingWarps || note.loads < kLongRowBytes))) return once;
-    const int64_t of_warp = info.registers / (asked * num_warps) / unit * unit;
-    if (const int64_t left = std::min(of_warp / kLanes, kMostRegisters); std::exchange(tried, left) == left) continue;
+    if (const int64_t left = registers_of(asked); std::exchange(tried, left) == left) continue;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) return once;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);

@@ -250,6 +250,11 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   EXPECT_TRUE(Choose(as_many, text, /*num_warps=*/16) == at_once);
   EXPECT_EQ(as_many.asked, 1);
   EXPECT_EQ(as_many.plain, 1);
+  // The text asks for four blocks, which is one too many.
+  TwoBinaries fewer(alone, at_once, /*blocks=*/3);
+  const std::string asks = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 4\n");
+  EXPECT_TRUE(Choose(fewer, Kernel(24, 1, asks), /*num_warps=*/16) == at_once);
+  EXPECT_EQ(fewer.plain, 1);
 }
 
 TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
