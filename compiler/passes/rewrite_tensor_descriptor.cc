@@ -259,14 +259,26 @@ bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
          (bits == 8 || bits == 16) && IsOfBulkCopies(block, parts);
 }
 
+// Whether the outermost loop around `op` has dots.
+bool IsBesideDots(mlir::Operation* op) {
+  mlir::Operation* outermost = nullptr;
+  for (auto loop = op->getParentOfType<mlir::scf::ForOp>(); loop; loop = loop->getParentOfType<mlir::scf::ForOp>())
+    outermost = loop;
+  return outermost && HasDot(outermost);
+}
+
 // Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.
 bool MayBeCopied(tt::DescriptorStoreOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  mlir::Operation* outermost = nullptr;
-  for (auto loop = op->getParentOfType<mlir::scf::ForOp>(); loop; loop = loop->getParentOfType<mlir::scf::ForOp>())
-    outermost = loop;
-  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && outermost && HasDot(outermost);
+  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && IsBesideDots(op);
+}
+
+// The same of a reduction. Where the launch makes the map, the copy pays anywhere.
+bool MayBeCopied(tt::DescriptorReduceOp op, mlir::ValueRange parts) {
+  RankedTensorType block = BlockOf(op.getDesc().getType());
+  const int64_t bits = block.getElementTypeBitWidth();
+  return (bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && (AreFromLaunch(parts) || IsBesideDots(op));
 }
 
 // The mask of an access to the block at `indices`, which says so.
@@ -444,7 +456,9 @@ std::optional<Combination> CombinationOf(tt::DescriptorReduceKind kind, RankedTe
 }
 
 struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvertReduce(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
+      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+
   LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
@@ -453,6 +467,8 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block), mask = access.Mask(rewriter, op.getLoc());
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Combination combination = *CombinationOf(op.getKind(), block);
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+      mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
     if (combination.without_sign == combination.with_sign) {
       Combine(rewriter, op.getLoc(), combination.with_sign, pointers, value, mask);
     } else {
@@ -483,6 +499,8 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
       Combine(b, loc, rmw, words, bits, arith::AndIOp::create(b, loc, mask, here));
     }
   }
+
+  bool names_blocks_;
 };
 
 // The descriptor parameters of a kernel, by the position of their first part after the rewriting.
@@ -581,8 +599,8 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertGather, ConvertScatter, ConvertReduce>(converter, &getContext());
-    patterns.add<ConvertMake, ConvertStore>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertGather, ConvertScatter>(converter, &getContext());
+    patterns.add<ConvertMake, ConvertStore, ConvertReduce>(converter, &getContext(), names_blocks);
     const AlignedLoads aligned = names_blocks ? FindAlignedLoads() : AlignedLoads();
     patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();

@@ -11,7 +11,7 @@
 namespace tritond::conformance {
 namespace {
 
-constexpr int kRows = 64, kColumns = 64, kDepth = 64, kGroup = 2;
+constexpr int kRows = 64, kColumns = 64, kGroup = 2;
 
 constexpr char kText[] = R"(
 module {

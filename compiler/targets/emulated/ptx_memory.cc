@@ -242,6 +242,7 @@ absl::Status EmitMemoryInstruction(PtxFunction& f, const PtxStatement& statement
   if (opcode == "st") return EmitStore(f, statement);
   if (opcode == "atom" || opcode == "red") return EmitAtomic(f, statement);
   if (opcode == "cp" && !absl::StartsWith(statement.Name(), "cp.async.bulk.") &&
+      !absl::StartsWith(statement.Name(), "cp.reduce.async.bulk.") &&
       !absl::StartsWith(statement.Name(), "cp.async.mbarrier."))
     return EmitCopyFamily(f, statement);
   *known = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the descriptors of which the launcher may make tensor maps. Their blocks are all loaded, or all stored, and
-// each access says by its mask which block it is of. What lies outside is the map's business then. Zeros stand for it
-// here:
+// Finds the descriptors of which the launcher may make tensor maps. Their blocks are all loaded, all stored, or all
+// combined with what is there, and each access says by its mask which block it is of. What lies outside is the map's
+// business then. Zeros stand for it here:
 //
 //   tt.func @k(%p {tt.descriptor_parts = 6}, …, %nan: i1) {      tt.func @k(%p {…, ttng.host_map = true}, …, %nan: i1)
 //   {
@@ -40,18 +40,23 @@ bool MayRound(const DescriptorArgument& descriptor) {
 bool MayHaveHostMap(const DescriptorArgument& descriptor) {
   if (MayRound(descriptor)) return false;
   const Value base = descriptor.Base();
-  bool is_loaded = false, is_stored = false, all_named = true;
+  int loads = 0, stores = 0, reductions = 0;
+  bool all_named = true;
   descriptor.Func().walk([&](mlir::Operation* op) {
     if (!llvm::isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) return;
     const std::optional<PointerRoots> roots = RootsOfPointer(op->getOperand(0));
     if (!roots || !roots->contains(base)) return;
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto store = llvm::dyn_cast<tt::StoreOp>(op);
-    is_loaded |= static_cast<bool>(load);
-    is_stored |= static_cast<bool>(store);
-    all_named &= (load && IsNamed(load.getMask(), base)) || (store && IsNamed(store.getMask(), base));
+    auto reduction = llvm::dyn_cast<tt::AtomicRMWOp>(op);
+    loads += load ? 1 : 0;
+    stores += store ? 1 : 0;
+    reductions += reduction ? 1 : 0;
+    all_named &= (load && IsNamed(load.getMask(), base)) || (store && IsNamed(store.getMask(), base)) ||
+                 (reduction && IsNamed(reduction.getMask(), base));
   });
-  return is_loaded != is_stored && all_named;
+  const int accesses = loads + stores + reductions;
+  return all_named && accesses > 0 && llvm::is_contained({loads, stores, reductions}, accesses);
 }
 
 void Assume(const DescriptorArgument& descriptor) {

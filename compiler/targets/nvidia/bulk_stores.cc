@@ -19,12 +19,16 @@
 // the tensors otherwise nowhere, and does not tell other programs that it has stored. At its end the slots have been
 // read; what was written is then seen by what follows the kernel.
 //
+// Combinations with what is there (tt.atomic_rmw whose result nobody uses) are such copies, too. Where the launcher
+// makes the map they need no loop around them: an instruction for each element is what costs.
+//
 // It pays where threads exchange the value anyway to store whole rows. The copy saves them reading it back, addresses
 // and the stores. Its maps take a program a microsecond, which a loop brings in again. Shared memory that would cost a
 // resident block is not taken.
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/block_limits.h"
+#include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/nvidia/store_plan.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
@@ -43,11 +47,14 @@ using mlir::Operation;
 using mlir::Value;
 
 // For tensor maps on their way, and the mbarriers of loops; at least as much as slots are aligned to.
+constexpr int64_t kWordBits = 32;
+// Of a thread, beside the value that it stores, at least.
+constexpr int64_t kOtherWords = 16;
 constexpr int64_t kMapBytes = 128, kMbarriersBytes = 256, kLeastSmallBytes = 1024;
 
-// The outermost loop around `op`, if nothing but loops and branches is around it; else null.
+// The outermost loop around `op`, if nothing but loops and branches is around it, else null. Without a loop, `op`.
 Operation* OutermostLoop(Operation* op) {
-  Operation* outermost = nullptr;
+  Operation* outermost = op;
   for (Operation* parent = op->getParentOp(); !llvm::isa<tt::FuncOp>(parent); parent = parent->getParentOp()) {
     if (!llvm::isa<mlir::scf::ForOp, mlir::scf::WhileOp, mlir::scf::IfOp>(parent)) return nullptr;
     if (!llvm::isa<mlir::scf::IfOp>(parent)) outermost = parent;
@@ -66,9 +73,57 @@ std::optional<BlockStore> BlockStoreOf(tt::StoreOp store) {
   return BlockStore{store, named->block, convert.getSrc()};
 }
 
+// How copies combine elements as `rmw` does, and of which type the map says they are. PTX ISA,
+// "cp.reduce.async.bulk.tensor". Minima and maxima of floats are atomics of integers (rewrite_tensor_descriptor.cc).
+std::optional<std::pair<tt::DescriptorReduceKind, int>> ReductionOf(tt::RmwOp rmw, mlir::Type element) {
+  using Kind = tt::DescriptorReduceKind;
+  const int type = TypeNumber(element);
+  if (element.isF16() || element.isBF16() || element.isF32())
+    return rmw == tt::RmwOp::kFadd ? std::optional(std::pair(Kind::kAdd, type)) : std::nullopt;
+  if (!element.isInteger(32)) return std::nullopt;
+  switch (rmw) {
+    case tt::RmwOp::kAdd:
+      return std::pair(Kind::kAdd, type);
+    case tt::RmwOp::kAnd:
+      return std::pair(Kind::kAnd, type);
+    case tt::RmwOp::kOr:
+      return std::pair(Kind::kOr, type);
+    case tt::RmwOp::kXor:
+      return std::pair(Kind::kXor, type);
+    case tt::RmwOp::kUmin:
+      return std::pair(Kind::kMin, type);
+    case tt::RmwOp::kUmax:
+      return std::pair(Kind::kMax, type);
+    case tt::RmwOp::kMin:
+      return std::pair(Kind::kMin, kSignedWordType);
+    case tt::RmwOp::kMax:
+      return std::pair(Kind::kMax, kSignedWordType);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<BlockStore> BlockStoreOf(tt::AtomicRMWOp rmw) {
+  std::optional<NamedBlock> named = NamedBlockOf(rmw.getMask());
+  const bool is_relaxed = rmw.getSem() == tt::MemSemantic::kRelaxed && rmw.getScope() != tt::MemSyncScope::kSys;
+  if (!named || !named->conditions.empty() || !rmw.getResult().use_empty() || !is_relaxed) return std::nullopt;
+  Value value = rmw.getVal();
+  auto reduction = ReductionOf(rmw.getAtomicRmwOp(), mlir::getElementTypeOrSelf(value.getType()));
+  if (!reduction) return std::nullopt;
+  if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
+  return BlockStore{rmw, named->block, value, reduction->first, reduction->second};
+}
+
+std::optional<BlockStore> BlockStoreOf(Operation* op) {
+  if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) return BlockStoreOf(store);
+  auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op);
+  return rmw ? BlockStoreOf(rmw) : std::nullopt;
+}
+
 // Whether others may wait for what the operation does, or it may touch any memory.
 bool MayTellOthers(Operation* op) {
-  if (llvm::isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::CallOp, ttg::WarpSpecializeOp>(op)) return true;
+  if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return !BlockStoreOf(rmw);
+  if (llvm::isa<tt::AtomicCASOp, tt::CallOp, ttg::WarpSpecializeOp>(op)) return true;
   auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
   const bool is_assembly = llvm::isa<tt::ElementwiseInlineAsmOp, tt::ExternElementwiseOp>(op);
   return is_assembly && (!effects || !effects.hasNoEffect());
@@ -78,10 +133,10 @@ bool MayTellOthers(Operation* op) {
 llvm::SmallVector<size_t> RunsOf(llvm::ArrayRef<BlockStore> stores) {
   llvm::SmallVector<size_t> runs;
   mlir::Block* last = nullptr;
-  for (BlockStore store : stores) {
-    if (store.store->getBlock() != last) runs.push_back(0);
+  for (const BlockStore& store : stores) {
+    if (store.op->getBlock() != last) runs.push_back(0);
     ++runs.back();
-    last = store.store->getBlock();
+    last = store.op->getBlock();
   }
   return runs;
 }
@@ -98,21 +153,21 @@ class FunctionStores final {
   void Run() {
     while (Find() && !Plan()) {
     }
-    for (const auto& [loop, plan] : plans_) Replace(loop, plan);
+    for (const auto& [place, plan] : plans_) Replace(place, plan);
     if (!plans_.empty()) EraseDead(function_);
   }
 
  private:
   bool Find();
   bool Plan();
-  void Replace(Operation* loop, const StorePlan& plan);
+  void Replace(Operation* place, const StorePlan& plan);
   int64_t SmallBytes();
-  int64_t FreeBytes();
+  int64_t FreeBytes(Operation* place);
 
   tt::FuncOp function_;
   const Limits limits_;
   TensorMapMaker maps_;
-  llvm::MapVector<Operation*, llvm::SmallVector<BlockStore>> stores_;  // by outermost loop
+  llvm::MapVector<Operation*, llvm::SmallVector<BlockStore>> stores_;  // by outermost loop, or where they are
   llvm::SmallPtrSet<Operation*, 4> refused_;
   std::vector<std::pair<Operation*, StorePlan>> plans_;
 };
@@ -127,38 +182,41 @@ bool FunctionStores::Find() {
           .wasInterrupted())
     return false;
   llvm::SmallVector<BlockStore> found;
-  function_.walk([&](tt::StoreOp store) {
-    std::optional<BlockStore> block = BlockStoreOf(store);
-    Operation* loop = block ? OutermostLoop(store) : nullptr;
-    if (loop && HasDots(loop) && !refused_.contains(store)) found.push_back(*block);
+  function_.walk([&](Operation* op) {
+    std::optional<BlockStore> block = BlockStoreOf(op);
+    Operation* place = block ? OutermostLoop(op) : nullptr;
+    if (!place || refused_.contains(op)) return;
+    const bool has_map = block->reduction && HasHostMap(block->block.getBase());
+    if (has_map || (place != op && HasDots(place))) found.push_back(*block);
   });
   // One that stays makes others stay that may be of its tensor.
   for (bool changes = true; changes;) {
     changes = false;
     function_.walk([&](Operation* op) {
-      if (llvm::any_of(found, [&](const BlockStore& each) { return each.store == op; })) return;
+      if (llvm::any_of(found, [&](const BlockStore& each) { return each.op == op; })) return;
       const size_t before = found.size();
       llvm::erase_if(found, [&](const BlockStore& each) { return MayAccessTensor(op, each.block, true); });
       changes |= found.size() != before;
     });
   }
-  for (const BlockStore& each : found) stores_[OutermostLoop(each.store)].push_back(each);
+  for (const BlockStore& each : found) stores_[OutermostLoop(each.op)].push_back(each);
   return !found.empty();
 }
 
 // Plans all of them. False where those of a loop must stay; what may be of their tensors stays, too.
 bool FunctionStores::Plan() {
   plans_.clear();
-  int64_t free_bytes = FreeBytes();
-  for (auto& [loop, stores] : stores_) {
-    std::optional<StorePlan> plan = PlanStores(stores, RunsOf(stores), free_bytes);
+  int64_t taken = 0;
+  for (auto& [place, stores] : stores_) {
+    std::optional<StorePlan> plan = PlanStores(stores, RunsOf(stores), FreeBytes(place) - taken);
     if (!plan) {
-      for (BlockStore store : stores) refused_.insert(store.store);
+      for (const BlockStore& store : stores) refused_.insert(store.op);
       plans_.clear();
       return false;
     }
-    for (const SlotPool& pool : plan->pools) free_bytes -= pool.slots * BufferBytes(pool.slot);
-    plans_.emplace_back(loop, *std::move(plan));
+    if (llvm::isa<mlir::LoopLikeOpInterface>(place))
+      for (const SlotPool& pool : plan->pools) taken += pool.slots * BufferBytes(pool.slot);
+    plans_.emplace_back(place, *std::move(plan));
   }
   return true;
 }
@@ -169,15 +227,37 @@ int64_t FunctionStores::SmallBytes() {
   return std::max<int64_t>(kLeastSmallBytes, kMbarriersBytes + kMapBytes * blocks.size());
 }
 
-// Of shared memory, if nothing shares its place, beside what the blocks have that are resident together.
-int64_t FunctionStores::FreeBytes() {
+// Words that a thread has of the largest of the values.
+int64_t WordsOf(llvm::ArrayRef<BlockStore> stores) {
+  int64_t words = 0;
+  for (const BlockStore& store : stores) {
+    auto value = llvm::cast<mlir::RankedTensorType>(store.value.getType());
+    const int64_t elements = ttg::ToLinearLayout(value).InSize("register");
+    words = std::max(words, elements * value.getElementTypeBitWidth() / kWordBits);
+  }
+  return words;
+}
+
+// Whether nothing uses the buffer from `place` on, an operation outside of loops.
+bool IsOver(ttg::LocalAllocOp alloc, Operation* place) {
+  mlir::Block& body = place->getParentOfType<tt::FuncOp>().getBody().front();
+  Operation* begin = body.findAncestorOpInBlock(*place);
+  return !llvm::isa<mlir::LoopLikeOpInterface>(place) && llvm::all_of(alloc->getUsers(), [&](Operation* user) {
+    return body.findAncestorOpInBlock(*user)->isBeforeInBlock(begin) &&
+           llvm::none_of(user->getResultTypes(), [](mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); });
+  });
+}
+
+// Of shared memory at a loop or another operation, beside what the blocks have that are resident together. Buffers that
+// are there do not share their places.
+int64_t FunctionStores::FreeBytes(Operation* place) {
   int64_t used = SmallBytes(), scratch = 0;
   llvm::SmallPtrSet<Operation*, 4> gone;
-  for (auto& [loop, stores] : stores_)
-    for (BlockStore store : stores) gone.insert(store.store.getValue().getDefiningOp());
+  for (auto& [other, stores] : stores_)
+    for (const BlockStore& store : stores) gone.insert(store.op->getOperand(1).getDefiningOp());
   function_.walk([&](Operation* op) {
     if (auto alloc = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
-      used += BufferBytes(alloc.getType());
+      if (!IsOver(alloc, place)) used += BufferBytes(alloc.getType());
     } else if (!gone.contains(op)) {
       scratch = std::max(scratch, ScratchBytes(op));
     }
@@ -186,7 +266,8 @@ int64_t FunctionStores::FreeBytes() {
   if (used > limits_.shared_bytes) return 0;
   const int64_t all = limits_.shared_bytes + limits_.reserved_bytes;
   const BlockLimits limits{limits_.registers, all, used + limits_.reserved_bytes};
-  const int64_t blocks = std::max<int64_t>(limits.Blocks(function_, LeastRegisters(function_)), 1);
+  const int64_t words = std::max(LeastRegisters(function_), WordsOf(stores_.lookup(place)) + kOtherWords);
+  const int64_t blocks = std::max<int64_t>(limits.Blocks(function_, words), 1);
   return all / blocks - limits_.reserved_bytes - used;
 }
 
@@ -204,23 +285,24 @@ void Cut(mlir::OpBuilder& b, Value value, int dim, int parts, llvm::SmallVectorI
 
 class PlannedStores final {
  public:
-  PlannedStores(Operation* loop, const StorePlan& plan, TensorMapMaker& maps) : loop_(loop), plan_(plan), maps_(maps) {}
+  PlannedStores(Operation* place, const StorePlan& plan, TensorMapMaker& maps)
+      : place_(place), plan_(plan), maps_(maps) {}
 
   void Make() {
     llvm::SmallVector<CopiedBlock> blocks;
     for (const StorePart& copy : plan_.copies) blocks.push_back(Copied(copy));
     maps_.Make(blocks);
-    mlir::OpBuilder b(loop_);
+    mlir::OpBuilder b(place_);
     for (const SlotPool& pool : plan_.pools) pools_.push_back(MakePool(b, pool));
+    b.setInsertionPointAfter(place_);
+    ttng::TMAStoreWaitOp::create(b, place_->getLoc(), 0, /*read_only=*/true);
+    for (Value pool : pools_) ttg::LocalDeallocOp::create(b, place_->getLoc(), pool);
     for (size_t i = 0; i < plan_.stores.size(); ++i) Replace(i);
-    b.setInsertionPointAfter(loop_);
-    ttng::TMAStoreWaitOp::create(b, loop_->getLoc(), 0, /*read_only=*/true);
-    for (Value pool : pools_) ttg::LocalDeallocOp::create(b, loop_->getLoc(), pool);
   }
 
  private:
   CopiedBlock Copied(const StorePart& copy) const {
-    return {plan_.stores[copy.store].block, copy.sizes, plan_.pools[copy.pool].slot};
+    return CopiedBlockOf(plan_.stores[copy.store], copy.sizes, plan_.pools[copy.pool].slot);
   }
 
   Value MakePool(mlir::OpBuilder& b, const SlotPool& pool) {
@@ -229,19 +311,19 @@ class PlannedStores final {
     shape.insert(shape.begin(), pool.slots);
     auto type = ttg::MemDescType::get(b.getContext(), shape, slot.getElementType(), slot.getEncoding(),
                                       slot.getMemorySpace(), /*mutableMemory=*/true, shape);
-    return ttg::LocalAllocOp::create(b, loop_->getLoc(), type, Value());
+    return ttg::LocalAllocOp::create(b, place_->getLoc(), type, Value());
   }
 
   // In place of the store of this number.
   void Replace(size_t number) {
-    tt::StoreOp store = plan_.stores[number].store;
+    Operation* store = plan_.stores[number].op;
     mlir::OpBuilder b(store);
     llvm::SmallVector<Value> parts;
     Cut(b, plan_.stores[number].value, plan_.dim, plan_.parts, parts);
     auto part = parts.begin();
     for (const StorePart& copy : plan_.copies)
       if (copy.store == number) Start(b, copy, *part++);
-    store.erase();
+    store->erase();
   }
 
   void Start(mlir::OpBuilder& b, const StorePart& copy, Value value) {
@@ -256,16 +338,20 @@ class PlannedStores final {
     for (auto [index, size, part] : llvm::zip(at, block.getBlock(), copy.sizes))
       if (size != part && copy.begin != 0)
         index = arith::AddIOp::create(b, loc, index, arith::ConstantIntOp::create(b, loc, copy.begin, 32));
-    ttng::AsyncTMACopyLocalToGlobalOp::create(b, loc, maps_.MapFor(Copied(copy)), at, slot);
+    Value map = maps_.MapFor(Copied(copy));
+    if (auto kind = plan_.stores[copy.store].reduction)
+      ttng::AsyncTMAReduceOp::create(b, loc, *kind, map, at, slot);
+    else
+      ttng::AsyncTMACopyLocalToGlobalOp::create(b, loc, map, at, slot);
   }
 
-  Operation* loop_;
+  Operation* place_;
   const StorePlan& plan_;
   TensorMapMaker& maps_;
   llvm::SmallVector<Value> pools_;
 };
 
-void FunctionStores::Replace(Operation* loop, const StorePlan& plan) { PlannedStores(loop, plan, maps_).Make(); }
+void FunctionStores::Replace(Operation* place, const StorePlan& plan) { PlannedStores(place, plan, maps_).Make(); }
 
 class BulkStoresPass : public impl::BulkStoresPassBase<BulkStoresPass> {
   using BulkStoresPassBase::BulkStoresPassBase;

@@ -117,12 +117,14 @@ std::optional<MadeMap> MadeMapOf(const DescriptorArgument& descriptor) {
 mlir::DictionaryAttr Describe(MadeMap& made) {
   mlir::Builder b(made.create.getContext());
   mlir::Type element = made.map.getType().getBlockType().getElementType();
+  // What the kernel says of floats is their width alone.
+  const bool is_signed = made.create.getElemType() == kSignedWordType;
   llvm::SmallVector<int64_t> box;
   for (Value size : llvm::reverse(made.create.getBoxDim())) box.push_back(*mlir::getConstantIntValue(size));
   return b.getDictionaryAttr(
       {b.getNamedAttr("swizzle", b.getI32IntegerAttr(static_cast<int32_t>(made.create.getSwizzleMode()))),
        b.getNamedAttr("elem_size", b.getI32IntegerAttr(static_cast<int32_t>(element.getIntOrFloatBitWidth() / 8))),
-       b.getNamedAttr("elem_type", b.getI32IntegerAttr(TypeNumber(element))),
+       b.getNamedAttr("elem_type", b.getI32IntegerAttr(is_signed ? kSignedWordType : TypeNumber(element))),
        b.getNamedAttr("block_size", b.getDenseI64ArrayAttr(box)), b.getNamedAttr("fp4_padded", b.getBoolAttr(false))});
 }
 

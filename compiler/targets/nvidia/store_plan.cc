@@ -122,7 +122,7 @@ class Planner final {
     if (!slot || dim < 0) return false;
     llvm::SmallVector<int64_t> sizes(block.getBlock());
     sizes[dim] /= plan_.parts;
-    if (!CanMakeTensorMap({block, sizes, slot})) return false;
+    if (!CanMakeTensorMap(CopiedBlockOf(store, sizes, slot))) return false;
     auto pool = llvm::find_if(plan_.pools, [&](const SlotPool& each) { return each.slot == slot; });
     const size_t pool_number = pool - plan_.pools.begin();
     if (pool == plan_.pools.end()) plan_.pools.push_back({slot, 0});

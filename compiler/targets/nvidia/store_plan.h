@@ -11,12 +11,19 @@
 
 namespace tritond::compiler {
 
-// A store of a whole block.
+// A store of a whole block, or a combination of its elements with a value's.
 struct BlockStore {
-  tt::StoreOp store;
+  mlir::Operation* op;  // tt.store or tt.atomic_rmw
   tt::BlockMaskOp block;
   mlir::Value value;  // as threads hold it before it is converted for the store
+  std::optional<tt::DescriptorReduceKind> reduction = {};
+  std::optional<int> type_number = {};  // of the elements, where it matters which they are
 };
+
+// The part of its tensor with `sizes`, by copies from `slot`.
+inline CopiedBlock CopiedBlockOf(const BlockStore& store, llvm::ArrayRef<int64_t> sizes, ttg::MemDescType slot) {
+  return {store.block, sizes, slot, mlir::Value(), store.type_number};
+}
 
 // A wait for copies that the same thread has started.
 struct StoreWait {

@@ -91,7 +91,8 @@ Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp
   llvm::SmallVector<Value> ones(box.size(), i32(1));
   auto type = tt::PtrType::get(b.getIntegerType(8));
   Value map = ttg::GlobalScratchAllocOp::create(b, loc, type, kMapBytes, kMapBytes, nullptr, nullptr, nullptr);
-  const int type_number = copied.nan_flag ? TypeNumber(buffer.getElementType()) : IntegerTypeNumber(bits);
+  const int any_type = copied.nan_flag ? TypeNumber(buffer.getElementType()) : IntegerTypeNumber(bits);
+  const int type_number = copied.type_number.value_or(any_type);
   ttng::TensormapCreateOp::create(b, loc, map, block.getBase(), box, sizes, strides, ones, slot, copied.nan_flag,
                                   type_number, /*interleave_layout=*/0, SwizzleNumber(ttng::SwizzleBytesOf(buffer)),
                                   /*fill_mode=*/0, warp);
@@ -107,6 +108,8 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
   for (Value size : block.getShape()) key.push_back(size.getAsOpaquePointer());
   for (Value stride : block.getStrides()) key.push_back(stride.getAsOpaquePointer());
   key.push_back(copied.nan_flag.getAsOpaquePointer());
+  mlir::Builder b(block.getContext());
+  key.push_back(copied.type_number ? b.getI32IntegerAttr(*copied.type_number).getAsOpaquePointer() : nullptr);
   return key;
 }
 

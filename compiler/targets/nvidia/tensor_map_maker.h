@@ -12,12 +12,15 @@ struct CopiedBlock {
   tt::BlockMaskOp block;
   llvm::ArrayRef<int64_t> sizes;  // of the block or its part
   ttg::MemDescType buffer;
-  mlir::Value nan_flag = {};  // i1: elements outside of the tensor are NaN where it is set; null: never
+  mlir::Value nan_flag = {};            // i1: elements outside of the tensor are NaN where it is set; null: never
+  std::optional<int> type_number = {};  // of its elements, where it matters which they are
 };
 
 // PTX ISA, "tensormap.replace", elemtype: of floats as such, which alone are filled with NaNs; those of 8 bits are not
 // known, and count as integers.
 int TypeNumber(mlir::Type element);
+// That of signed integers of 32 bits.
+inline constexpr int kSignedWordType = 3;
 
 // Whether the kernel can make a tensor map for copies between the two: it is at hand where the function begins, and
 // lies in the buffer as bulk copies place it. No map fills 8-bit floats with NaNs.

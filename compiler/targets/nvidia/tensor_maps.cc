@@ -188,19 +188,31 @@ LogicalResult LowerLoad(FunctionLowering& f, ttng::AsyncTMACopyGlobalToLocalOp o
   return mlir::success();
 }
 
-LogicalResult LowerStore(FunctionLowering& f, ttng::AsyncTMACopyLocalToGlobalOp op) {
+// Copies from a buffer to memory: `name` of a box of this rank is the instruction.
+template <typename Op, typename Name>
+LogicalResult LowerToMemory(FunctionLowering& f, Op op, Name name) {
   auto boxes = BoxesOf(op, op.getDesc().getType(), op.getSrc().getType());
   if (failed(boxes)) return mlir::failure();
   for (const auto& [origin, bytes] : *boxes) {
     PtxBuilder ptx(f.e.b, f.e.loc);
     std::string to = AddTile(f, ptx, op.getDesc(), op.getCoord(), origin);
     std::string from = AddSharedAddress(f, ptx, op.getSrc(), f.e.Int(bytes));
-    std::string name = NameOf(origin.size(), "global.shared::cta.bulk_group");
-    EmitElected(f, ptx, Value(), name + to + ", " + from + ";");
+    EmitElected(f, ptx, Value(), name(origin.size()) + to + ", " + from + ";");
   }
   // Of the other threads a group of nothing.
   EmitIntrinsic(f.e.b, f.e.loc, "llvm.nvvm.cp.async.bulk.commit.group", nullptr, {});
   return mlir::success();
+}
+
+LogicalResult LowerStore(FunctionLowering& f, ttng::AsyncTMACopyLocalToGlobalOp op) {
+  return LowerToMemory(f, op, [](size_t rank) { return NameOf(rank, "global.shared::cta.bulk_group"); });
+}
+
+LogicalResult LowerReduce(FunctionLowering& f, ttng::AsyncTMAReduceOp op) {
+  return LowerToMemory(f, op, [&](size_t rank) {
+    return "cp.reduce.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta." +
+           tt::stringifyDescriptorReduceKind(op.getKind()).str() + ".tile.bulk_group ";
+  });
 }
 
 LogicalResult LowerStoreWait(FunctionLowering& f, ttng::TMAStoreWaitOp op) {
@@ -218,6 +230,7 @@ void AddTensorMaps(LoweringTable& table) {
   table.Add<ttng::ReinterpretTensorDescOp>(LowerReinterpret);
   table.Add<ttng::AsyncTMACopyGlobalToLocalOp>(LowerLoad);
   table.Add<ttng::AsyncTMACopyLocalToGlobalOp>(LowerStore);
+  table.Add<ttng::AsyncTMAReduceOp>(LowerReduce);
   table.Add<ttng::TMAStoreWaitOp>(LowerStoreWait);
 }
 

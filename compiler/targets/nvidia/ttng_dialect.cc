@@ -163,6 +163,15 @@ mlir::LogicalResult AsyncTMACopyLocalToGlobalOp::verify() {
   return VerifyTileCopy(*this, getDesc().getType(), getCoord().size(), getSrc().getType());
 }
 
+mlir::LogicalResult AsyncTMAReduceOp::verify() {
+  if (failed(VerifyTileCopy(*this, getDesc().getType(), getCoord().size(), getSrc().getType()))) return mlir::failure();
+  const bool is_float = llvm::isa<mlir::FloatType>(getSrc().getType().getElementType());
+  using Kind = tt::DescriptorReduceKind;
+  if (is_float && llvm::is_contained({Kind::kInc, Kind::kDec, Kind::kAnd, Kind::kOr, Kind::kXor}, getKind()))
+    return emitOpError() << "has no '" << tt::stringifyDescriptorReduceKind(getKind()) << "' of floats";
+  return mlir::success();
+}
+
 mlir::LogicalResult WarpGroupDotWaitOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location>,
                                                          mlir::ValueRange operands, mlir::DictionaryAttr,
                                                          mlir::OpaqueProperties, mlir::RegionRange,

@@ -169,6 +169,14 @@ def TTNG_AsyncTMACopyLocalToGlobalOp : Op<TTNG_Dialect, "async_tma_copy_local_to
   let assemblyFormat = "$desc `[` $coord `]` $src attr-dict `:` qualified(type($desc)) `,` qualified(type($src))";
   let hasVerifier = 1;
 }
+def TTNG_AsyncTMAReduceOp : Op<TTNG_Dialect, "async_tma_reduce"> {
+  let summary = "starts to combine the elements of the block at `coord` with a buffer's, each atomically and relaxed";
+  let description = "The map says of which type they are, also whether integers have a sign.";
+  let arguments = (ins TT_DescriptorReduceKind:$kind, Arg<TT_TensorDesc, "", [MemRead, MemWrite]>:$desc,
+      Variadic<I32>:$coord, Arg<TTG_MemDescType, "", [MemRead<TTNG_SentReads>]>:$src);
+  let assemblyFormat = "$kind `,` $desc `[` $coord `]` $src attr-dict `:` qualified(type($desc)) `,` qualified(type($src))";
+  let hasVerifier = 1;
+}
 def TTNG_TMAStoreWaitOp : Op<TTNG_Dialect, "async_tma_store_wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits until at most `pendings` of the copies to global memory go on; `read_only`: until they have read";
   let arguments = (ins I32Attr:$pendings, UnitAttr:$read_only);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "workers/device/emulated/ptx_instruction.h"
 #include "workers/device/emulated/tensor_map.h"
+#include "workers/device/emulated/tensor_reduction.h"
 
 namespace tritond::workers::emulated {
 namespace {
@@ -104,6 +105,8 @@ struct TileCopy {
   uint64_t Place(uint64_t index) const;
   uint64_t Position(uint64_t index) const;
   Fault Load() const;
+  // What the elements in memory are combined by; empty: they are replaced.
+  std::string reduction = {};
   // To `tile`, an element after the other, and from there.
   Fault ReadTile(std::vector<char>& tile) const;
   Fault WriteTile(const std::vector<char>& tile) const;
@@ -156,12 +159,17 @@ Fault TileCopy::ReadTile(std::vector<char>& tile) const {
 
 Fault TileCopy::WriteTile(const std::vector<char>& tile) const {
   Fault fault;
+  const uint32_t kind = reduction.empty() ? TRITOND_HOST_WRITE : TRITOND_HOST_ATOMIC;
   for (uint64_t i = 0; i < Elements(); ++i) {
     const uint64_t at = Position(i);
     if (!at) continue;
-    char* to = machine->AccessGlobal(site, at, element(), TRITOND_HOST_WRITE, &fault);
+    char* to = machine->AccessGlobal(site, at, element(), kind, &fault);
     if (fault) return fault;
-    std::memcpy(to, &tile[i * element()], element());
+    const char* from = &tile[i * element()];
+    if (reduction.empty())
+      std::memcpy(to, from, element());
+    else
+      CombineInMemory(reduction, map.element_type, to, from);
   }
   return fault;
 }
@@ -182,9 +190,10 @@ Fault StartStore(const TileCopy& copy) {
   return absl::nullopt;
 }
 
-Fault StartTile(int rank, bool loads, const Call& call) {
+Fault StartTile(int rank, bool loads, const std::string& reduction, const Call& call) {
   const Lane& lane = call.lanes[0];
   TileCopy copy{&call.machine, call.site, lane.thread, {}, 0, rank, {}};
+  copy.reduction = reduction;
   // load: [shared], [map, {…}], [barrier]; store: [map, {…}], [shared]
   const uint64_t* tensor = lane.in + (loads ? 1 : 0);
   Fault fault;
@@ -197,6 +206,8 @@ Fault StartTile(int rank, bool loads, const Call& call) {
       (copy.map.fill == 1 && NanOf(copy.map.element_type) == 0) ||
       copy.map.rank_minus_one + 1 != static_cast<uint32_t>(rank))
     return std::string("a tensor map that the emulator cannot follow");
+  if (!reduction.empty() && !CanCombine(reduction, copy.map.element_type))
+    return absl::StrCat("a reduction by ", reduction, " of elements that have none");
   if (copy.shared % 128 != 0) return std::string("a tile in shared memory that does not begin at a multiple of 128");
   if (!loads) return StartStore(copy);
   const uint64_t bytes = copy.Elements() * copy.element();
@@ -277,7 +288,22 @@ Fault ArriveAfterCopies(bool increments, const Call& call) {
   return absl::nullopt;
 }
 
+// "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [map, {…}], [shared]".
+Runner FindReduction(const PtxName& name) {
+  constexpr size_t kRank = 5, kOperation = 8;
+  if (name.words.size() != 11 || name.words[3] != "bulk" || name.words[4] != "tensor" || name.words[6] != "global" ||
+      name.words[7] != "shared::cta" || name.words[9] != "tile" || name.last() != "bulk_group")
+    return nullptr;
+  const std::string& dims = name.words[kRank];
+  const int rank = dims.size() == 2 && dims[1] == 'd' ? dims[0] - '0' : 0;
+  if (rank < 1 || rank > kMaxRank || name.slots != std::vector<int>{1 + rank, 1}) return nullptr;
+  return [rank, operation = name.words[kOperation]](const Call& call) {
+    return StartTile(rank, /*loads=*/false, operation, call);
+  };
+}
+
 Runner FindCopy(const PtxName& name) {
+  if (name.words.size() > 2 && name.words[1] == "reduce" && name.words[2] == "async") return FindReduction(name);
   if (name.words.size() > 4 && name.words[1] == "async" && name.words[2] == "mbarrier" && name.words[3] == "arrive" &&
       name.last() == "b64")
     return [increments = !name.Has("noinc")](const Call& call) { return ArriveAfterCopies(increments, call); };
@@ -297,7 +323,7 @@ Runner FindCopy(const PtxName& name) {
   const bool stores = name.words[5] == "global" && name.words[6] == "shared::cta";
   if (rank < 1 || rank > kMaxRank || (!loads && !stores)) return nullptr;
   if (name.slots != (loads ? std::vector<int>{1, 1 + rank, 1} : std::vector<int>{1 + rank, 1})) return nullptr;
-  return [rank, loads](const Call& call) { return StartTile(rank, loads, call); };
+  return [rank, loads](const Call& call) { return StartTile(rank, loads, /*reduction=*/"", call); };
 }
 
 }  // namespace

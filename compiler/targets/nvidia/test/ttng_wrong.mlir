@@ -88,3 +88,13 @@ tt.func @accumulators(%t: i32) {
   %d = ttng.tensor_memory_load %t : tensor<64x64xf32, #mma>
   tt.return
 }
+
+// -----
+
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+tt.func @reduction(%d: !tt.tensordesc<tensor<64x64xf16>>, %i: i32, %b: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>) {
+  // expected-error @below {{has no 'xor' of floats}}
+  ttng.async_tma_reduce xor, %d[%i, %i] %b : !tt.tensordesc<tensor<64x64xf16>>, !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+  tt.return
+}
