@@ -58,6 +58,7 @@
 #include "compiler/encoding/operand_loads.h"
 #include "compiler/encoding/reduced_axes.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/named_block.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -118,7 +119,9 @@ class AccessReader final {
     return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
         .Case([&](tt::LoadOp load) { return LoadOrStore(load, false); })
         .Case([&](tt::StoreOp store) { return LoadOrStore(store, true); })
-        .Case([&](tt::AtomicRMWOp rmw) {
+        .Case([&](tt::AtomicRMWOp rmw) -> std::optional<Access> {
+          // Of a whole block: a copy takes its place, which takes the value as it is.
+          if (NamedBlockOf(rmw.getMask())) return std::nullopt;
           int bytes = rmw.getAtomicRmwOp() == tt::RmwOp::kFadd ? max_add_bytes_ : kWordBytes;
           return Pointers(rmw, rmw.getPtr(), true, bytes, [&](unsigned dim) {
             return rmw.getMask() ? axes_.MaskConstancy(rmw.getMask(), dim) : bytes;

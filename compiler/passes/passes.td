@@ -25,7 +25,7 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
     Option<"names_blocks", "names-blocks", "bool", "false",
            "masks say of which block they are, where accesses in loops of dots may become bulk copies">,
     Option<"marks_arguments", "marks-arguments", "bool", "false",
-           "a kernel's descriptors stay recognisable">];
+           "a kernel's descriptors stay recognisable, for a launcher that makes tensor maps of them">];
 }
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
   let summary = "adds what an address has of scalars that change in a loop to its base";

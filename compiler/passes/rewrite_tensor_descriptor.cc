@@ -274,11 +274,12 @@ bool MayBeCopied(tt::DescriptorStoreOp op, mlir::ValueRange parts) {
   return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && IsBesideDots(op);
 }
 
-// The same of a reduction. Where the launch makes the map, the copy pays anywhere.
-bool MayBeCopied(tt::DescriptorReduceOp op, mlir::ValueRange parts) {
+// The same of a reduction. Where the launcher makes the map, the copy pays anywhere.
+bool MayBeCopied(tt::DescriptorReduceOp op, mlir::ValueRange parts, bool launcher_makes_maps) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  return (bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && (AreFromLaunch(parts) || IsBesideDots(op));
+  return (bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) &&
+         ((launcher_makes_maps && AreFromLaunch(parts)) || IsBesideDots(op));
 }
 
 // The mask of an access to the block at `indices`, which says so.
@@ -456,8 +457,11 @@ std::optional<Combination> CombinationOf(tt::DescriptorReduceKind kind, RankedTe
 }
 
 struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> {
-  ConvertReduce(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
-      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+  ConvertReduce(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks,
+                bool launcher_makes_maps)
+      : OpConversionPattern(converter, context),
+        names_blocks_(names_blocks),
+        launcher_makes_maps_(launcher_makes_maps) {}
 
   LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
@@ -467,7 +471,7 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block), mask = access.Mask(rewriter, op.getLoc());
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Combination combination = *CombinationOf(op.getKind(), block);
-    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc(), launcher_makes_maps_))
       mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
     if (combination.without_sign == combination.with_sign) {
       Combine(rewriter, op.getLoc(), combination.with_sign, pointers, value, mask);
@@ -500,7 +504,7 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
     }
   }
 
-  bool names_blocks_;
+  bool names_blocks_, launcher_makes_maps_;
 };
 
 // The descriptor parameters of a kernel, by the position of their first part after the rewriting.
@@ -600,7 +604,8 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add<ConvertGather, ConvertScatter>(converter, &getContext());
-    patterns.add<ConvertMake, ConvertStore, ConvertReduce>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertMake, ConvertStore>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertReduce>(converter, &getContext(), names_blocks, /*launcher_makes_maps=*/marks_arguments);
     const AlignedLoads aligned = names_blocks ? FindAlignedLoads() : AlignedLoads();
     patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
