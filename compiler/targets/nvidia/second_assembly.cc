@@ -20,7 +20,9 @@
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
-// Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried.
+// Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
+// a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
+// worth a longer code.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
@@ -72,6 +74,10 @@ constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
 // Of the code, that more blocks may add: one in eight, or one in sixteen where they store values.
 constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
+// The same where a second block is there to work while the first one waits: one in four, and so many bytes of a thread
+// that it stores.
+constexpr size_t kShareOfLoneCode = 4;
+constexpr int64_t kMostLoneStores = 32;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
 constexpr size_t kShareOfOtherCode = 4;
 // Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
@@ -166,6 +172,7 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   };
   const bool is_near_twice = is_near(2 * now, kShareOfTwiceRegisters, kSharesOfTwiceRegisters);
   if (!note.all_warps && now == 1) return is_near_twice ? 2 : 0;
+  if (now == 1 && all >= 2) return 2;
   const int64_t share = streams ? kShareOfStreamRegisters : kShareOfRegisters;
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})
@@ -238,9 +245,10 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   if (note.all_warps && after.AtOnce() * static_cast<double>(blocks) < before.AtOnce() * now_blocks) return once;
   const bool loops = twice && !note.all_warps && before.loop_bytes > 0;
-  auto grows_little = [&](size_t from, size_t to) {
-    return to <= from + (streams ? 0 : from / (stores ? kShareOfStoringCode : kShareOfCode));
-  };
+  const bool alone = note.all_warps && now_blocks == 1;
+  if (alone && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0) + kMostLoneStores) return once;
+  const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
+  auto grows_little = [&](size_t from, size_t to) { return to <= from + (streams ? 0 : from / share); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
                               : grows_little(before.bytes, after.bytes);

@@ -226,10 +226,12 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   // Of large blocks, also where the registers are more than a quarter too many.
   EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == small_);
   EXPECT_TRUE(Choose(grows, Kernel(160, 1, kAllWarpsNote)) == large_);
-  const std::string most = Binary(Kernel(200, 1));
-  TwoBinaries farther(most, small_);
-  EXPECT_TRUE(Choose(farther, Kernel(200, 1, kAllWarpsNote)) == most);
-  EXPECT_EQ(farther.asked, 0);
+  // A block that is alone gets company, unless a thread stores more than a few values then.
+  const std::string most = Binary(Kernel(200, 1)), much = Binary(Kernel(200, 1, ".maxnreg 128\n"));
+  ASSERT_GT(ResourcesOfCubin(much, "kernel").local_bytes.value_or(0), 32);
+  TwoBinaries farther(most, small_), stores_much(most, much);
+  EXPECT_TRUE(Choose(farther, Kernel(200, 1, kAllWarpsNote)) == small_);
+  EXPECT_TRUE(Choose(stores_much, Kernel(200, 1, kAllWarpsNote)) == most);
 }
 
 // With four blocks of 16 warps each load waits for the one before.
