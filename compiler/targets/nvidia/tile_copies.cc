@@ -87,11 +87,16 @@ bool TileCopies::DependsOnTile(Value value) {
 
 mlir::ValueRange TileCopies::Carry(mlir::RewriterBase& b, mlir::ValueRange inits) {
   b.setInsertionPoint(tiles_);
+  const Value number = tiles_.getInductionVar();
   auto yields = [](OpBuilder&, Location, llvm::ArrayRef<mlir::BlockArgument> arguments) {
     return llvm::SmallVector<Value>(arguments.begin(), arguments.end());
   };
   tiles_ = llvm::cast<ForOp>(
       (*tiles_.replaceWithAdditionalYields(b, inits, /*replaceInitOperandUsesInLoop=*/false, yields)).getOperation());
+  // A coordinate may be the tile's number itself, which the new loop has another value for.
+  llvm::SetVector<Value> values;
+  for (Value value : tile_values_) values.insert(value == number ? tiles_.getInductionVar() : value);
+  tile_values_ = std::move(values);
   return tiles_.getRegionIterArgs().take_back(inits.size());
 }
 
