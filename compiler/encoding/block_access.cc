@@ -17,11 +17,18 @@ using mlir::OpBuilder;
 using mlir::RankedTensorType;
 using mlir::Value;
 
+size_t AxisOf(const BlockAccess& access, size_t dim) { return access.axes.empty() ? dim : access.axes[dim]; }
+
+int64_t SizeOf(const BlockIndices& indices) {
+  return indices.IsList() ? llvm::cast<RankedTensorType>(indices.start.getType()).getDimSize(0) : indices.size;
+}
+
 llvm::SmallVector<int64_t> BlockShape(const BlockAccess& access) {
   llvm::SmallVector<int64_t> shape;
-  for (const BlockIndices& indices : access.indices)
-    shape.push_back(indices.IsList() ? llvm::cast<RankedTensorType>(indices.start.getType()).getDimSize(0)
-                                     : indices.size);
+  for (auto [dim, indices] : llvm::enumerate(access.indices)) {
+    shape.resize(AxisOf(access, dim) + 1, 1);
+    shape.back() *= SizeOf(indices);
+  }
   return shape;
 }
 
@@ -38,10 +45,22 @@ Value SpreadAlong(OpBuilder& b, Location loc, Value vector, llvm::ArrayRef<int64
   return tt::BroadcastOp::create(b, loc, RankedTensorType::get(shape, element), vector);
 }
 
-// The numbers of a block's elements: 0, 1, … as tensor<size x i32>.
-Value NumbersOf(OpBuilder& b, Location loc, const BlockIndices& indices) {
-  auto type = RankedTensorType::get({indices.size}, b.getI32Type());
-  return tt::MakeRangeOp::create(b, loc, type, 0, indices.size);
+// The numbers of a block's elements along a dimension, as tensor<n x i32> of its axis: 0, 1, … where it has the axis
+// for itself. Of sizes 8 and 16 the first one's are those of 0, 1, … 127 by 16, the second one's what is left.
+Value NumbersOf(OpBuilder& b, Location loc, const BlockAccess& access, size_t dim) {
+  const int64_t all = BlockShape(access)[AxisOf(access, dim)], own = access.indices[dim].size;
+  int64_t inner = 1;
+  for (size_t next = dim + 1; next < access.indices.size() && AxisOf(access, next) == AxisOf(access, dim); ++next)
+    inner *= access.indices[next].size;
+  auto type = RankedTensorType::get({all}, b.getI32Type());
+  auto constant = [&](int64_t value) -> Value {
+    auto attribute = b.getI32IntegerAttr(static_cast<int32_t>(value));
+    return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, attribute.getValue()));
+  };
+  Value numbers = tt::MakeRangeOp::create(b, loc, type, 0, all);
+  if (inner > 1) numbers = arith::DivUIOp::create(b, loc, numbers, constant(inner));
+  if (inner * own < all) numbers = arith::RemUIOp::create(b, loc, numbers, constant(own));
+  return numbers;
 }
 
 // The number (i32) in the block of the element at `index` (i64); 0 in front of the block, its size behind it. An index
@@ -64,9 +83,10 @@ bool AreNeighbours(const BlockAccess& access, size_t dim) {
 }
 
 // Which elements they are, as tensor<n x i64>.
-Value ListOf(OpBuilder& b, Location loc, const BlockIndices& indices) {
+Value ListOf(OpBuilder& b, Location loc, const BlockAccess& access, size_t dim) {
+  const BlockIndices& indices = access.indices[dim];
   if (indices.IsList()) return indices.start;
-  Value numbers = ExtendToI64(b, loc, NumbersOf(b, loc, indices))[0];
+  Value numbers = ExtendToI64(b, loc, NumbersOf(b, loc, access, dim))[0];
   return arith::AddIOp::create(b, loc, tt::SplatOp::create(b, loc, numbers.getType(), indices.start), numbers);
 }
 
@@ -172,14 +192,14 @@ Value BlockPointers(OpBuilder& b, Location loc, const BlockAccess& access) {
   llvm::SmallVector<int64_t> shape = BlockShape(access);
   Value base = access.base, offset;
   for (auto [dim, indices] : llvm::enumerate(access.indices)) {
-    Value list = ListOf(b, loc, indices);
+    Value list = ListOf(b, loc, access, dim);
     if (!indices.IsList() && !AreNeighbours(access, dim)) {
       Value distance = arith::MulIOp::create(b, loc, indices.start, access.strides[dim]);
       base = tt::AddPtrOp::create(b, loc, base.getType(), base, distance);
-      list = ExtendToI64(b, loc, NumbersOf(b, loc, indices))[0];
+      list = ExtendToI64(b, loc, NumbersOf(b, loc, access, dim))[0];
     }
     Value stride = tt::SplatOp::create(b, loc, llvm::cast<RankedTensorType>(list.getType()), access.strides[dim]);
-    Value part = SpreadAlong(b, loc, arith::MulIOp::create(b, loc, list, stride), shape, dim);
+    Value part = SpreadAlong(b, loc, arith::MulIOp::create(b, loc, list, stride), shape, AxisOf(access, dim));
     offset = offset ? arith::AddIOp::create(b, loc, offset, part).getResult() : part;
   }
   auto type = RankedTensorType::get(shape, base.getType());
@@ -193,9 +213,9 @@ Value BlockMask(OpBuilder& b, Location loc, const BlockAccess& access, llvm::Arr
   for (int32_t dim : dims) {
     const BlockIndices& indices = access.indices[dim];
     Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
-    Value numbers = ListOf(b, loc, indices), low = zero, high = access.shape[dim];
+    Value numbers = ListOf(b, loc, access, dim), low = zero, high = access.shape[dim];
     if (!indices.IsList() && !AreNeighbours(access, dim)) {
-      numbers = NumbersOf(b, loc, indices);
+      numbers = NumbersOf(b, loc, access, dim);
       low = NumberAt(b, loc, indices, low);
       high = NumberAt(b, loc, indices, high);
     }
@@ -203,7 +223,7 @@ Value BlockMask(OpBuilder& b, Location loc, const BlockAccess& access, llvm::Arr
       return arith::CmpIOp::create(b, loc, predicate, numbers, tt::SplatOp::create(b, loc, numbers.getType(), bound));
     };
     Value from = compare(arith::CmpIPredicate::sge, low), to = compare(arith::CmpIPredicate::slt, high);
-    Value part = SpreadAlong(b, loc, arith::AndIOp::create(b, loc, from, to), shape, dim);
+    Value part = SpreadAlong(b, loc, arith::AndIOp::create(b, loc, from, to), shape, AxisOf(access, dim));
     mask = mask ? arith::AndIOp::create(b, loc, mask, part).getResult() : part;
   }
   return mask;

@@ -24,15 +24,19 @@ struct BlockAccess {
   llvm::SmallVector<mlir::Value> shape;    // i64
   llvm::SmallVector<mlir::Value> strides;  // i64
   llvm::SmallVector<BlockIndices> indices;
+  // The dimension of the tensor of pointers that it lies along. Neighbours may lie along one: blocks of sizes 8 and 16
+  // are 128 rows. Empty: each has its own.
+  llvm::SmallVector<int> axes = {};
 };
 
 // Each function creates operations at the builder's insertion point.
 
 // `values` (integers or tensors of them), sign-extended to i64.
 llvm::SmallVector<mlir::Value> ExtendToI64(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values);
-// Pointers to the elements: a tensor whose sizes are those of the indices. Where the block starts is in the base, a
-// scalar: so in a loop that moves the block on, what depends on the element stays as it is. It is not for neighbours in
-// memory, of which a thread has groups with one address: for them the scalar would cost more than it saves.
+// Pointers to the elements: a tensor whose sizes are those of the indices along each axis. Where the block starts is in
+// the base, a scalar: so in a loop that moves the block on, what depends on the element stays as it is. It is not for
+// neighbours in memory, of which a thread has groups with one address: for them the scalar would cost more than it
+// saves.
 mlir::Value BlockPointers(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access);
 // 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims. Of a block, its own numbers are
 // compared, in 32 bits, with scalars that say how much of it is inside; not those of neighbours, for the same reason.

@@ -415,7 +415,7 @@ def TT_BlockMaskOp : TT_Op<"block_mask", [Pure, SameVariadicOperandSize, SameEnc
   let description = [{
     Says what the access under this mask is: the block of sizes `block` at `indices` of the tensor of `shape` at `base`.
     A copy of the block as a whole may take its place. `strides` count elements; the last one is 1. Dimensions in which
-    the block has one element may be missing in the mask.}];
+    the block has one element may be missing in the mask. Neighbours but the last dimension may be one in the mask.}];
   let arguments = (ins TT_BoolTensor:$mask, TT_Ptr:$base, Variadic<I32>:$indices, Variadic<I64>:$shape,
       Variadic<I64>:$strides, DenseI64ArrayAttr:$block);
   let results = (outs TT_BoolTensor:$result);

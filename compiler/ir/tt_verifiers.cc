@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes a tt operation wrong, in words for the author of a kernel.
+#include "compiler/ir/collapsed_block.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/ir/ttg_dialect.h"
@@ -140,10 +141,7 @@ LogicalResult internal::VerifySameEncoding(mlir::Operation* op) {
 }
 
 LogicalResult BlockMaskOp::verify() {
-  llvm::SmallVector<int64_t> wide, of_block;
-  llvm::copy_if(getMask().getType().getShape(), std::back_inserter(wide), [](int64_t size) { return size > 1; });
-  llvm::copy_if(getBlock(), std::back_inserter(of_block), [](int64_t size) { return size > 1; });
-  if (wide != of_block || getBlock().size() != getIndices().size())
+  if (!compiler::CollapsedDims(getBlock(), getMask().getType().getShape()) || getBlock().size() != getIndices().size())
     return emitOpError("has a mask or indices for another block");
   return mlir::success();
 }

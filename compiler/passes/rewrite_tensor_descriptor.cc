@@ -15,6 +15,18 @@
 // Dimensions along which the block has one element go into the base, so that the pointers have as few dimensions as the
 // data. The result is reshaped to the block, which the program most often undoes.
 //
+// Where a program makes rows of a block's leading dimensions, the pointers are to such rows. So a dot of images sees a
+// matrix:
+//
+//   %v = tt.descriptor_load %d[%n, %h, %w, %c] : !tt.tensordesc<tensor<1x8x16x64xf16>> -> tensor<1x8x16x64xf16>
+//   %x = tt.reshape %v : tensor<1x8x16x64xf16> -> tensor<128x64xf16>
+// becomes
+//   %i = make_range : tensor<128xi32>                                         // row %i / 16, %i % 16 of the block
+//   %p = tt.addptr (splat %q), %i / 16 * %sh + %i % 16 * %sw + %c             : tensor<128x64x!tt.ptr<f16>>
+//   %x = tt.load %p, %k, 0.0
+//
+// The same holds for a store of rows that become a block.
+//
 // Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask.
 //
 // Where `names_blocks` says that the device has bulk copies, other loads are as wide as memory allows. A group of 16
@@ -42,6 +54,7 @@
 // where it is not known what lies outside: the launcher's map says that.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/encoding/block_access.h"
+#include "compiler/ir/collapsed_block.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -112,10 +125,32 @@ struct DescriptorAccess {
   }
 };
 
-// The last dimension stays, whatever its size.
+llvm::ArrayRef<int64_t> ShapeOf(Value tensor) { return llvm::cast<RankedTensorType>(tensor.getType()).getShape(); }
+
+// The sizes that all users give the block, where they reshape it.
+llvm::ArrayRef<int64_t> ShapeOfUses(Value block) {
+  std::optional<llvm::ArrayRef<int64_t>> common;
+  for (mlir::Operation* user : block.getUsers()) {
+    const llvm::ArrayRef<int64_t> shape =
+        llvm::isa<tt::ReshapeOp>(user) ? ShapeOfUses(user->getResult(0)) : ShapeOf(block);
+    if (common && *common != shape) return ShapeOf(block);
+    common = shape;
+  }
+  return common ? *common : ShapeOf(block);
+}
+
+// The sizes of the tensor that is reshaped to the block.
+llvm::ArrayRef<int64_t> ShapeOfSource(Value block) {
+  while (auto reshape = block.getDefiningOp<tt::ReshapeOp>()) block = reshape.getSrc();
+  return ShapeOf(block);
+}
+
+// The last dimension stays, whatever its size. `shape`: the sizes that the program gives the block elsewhere. Where
+// these collapse neighbours, the pointers do, too.
 DescriptorAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, RankedTensorType block,
-                          mlir::ValueRange offsets) {
+                          mlir::ValueRange offsets, llvm::ArrayRef<int64_t> shape) {
   const BlockAccess tensor = TensorOf(parts);
+  const auto axes = CollapsedDims(block.getShape(), WithoutOnes(shape));
   DescriptorAccess access{{tensor.base, {}, {}, {}}, Value()};
   for (auto [dim, offset] : llvm::enumerate(ExtendToI64(b, loc, offsets))) {
     const Value size = tensor.shape[dim], stride = tensor.strides[dim];
@@ -123,6 +158,7 @@ DescriptorAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, Ra
       access.block.shape.push_back(size);
       access.block.strides.push_back(stride);
       access.block.indices.push_back({offset, block.getDimSize(dim)});
+      if (axes) access.block.axes.push_back((*axes)[dim]);
       continue;
     }
     Value distance = arith::MulIOp::create(b, loc, offset, stride);
@@ -143,8 +179,6 @@ DescriptorAccess AccessRows(OpBuilder& b, Location loc, mlir::ValueRange parts, 
   access.indices.push_back({ExtendToI64(b, loc, y)[0], columns});
   return {access, Value()};
 }
-
-llvm::ArrayRef<int64_t> ShapeOf(Value tensor) { return llvm::cast<RankedTensorType>(tensor.getType()).getShape(); }
 
 Value Reshaped(OpBuilder& b, Location loc, Value value, llvm::ArrayRef<int64_t> shape) {
   auto type = llvm::cast<RankedTensorType>(value.getType());
@@ -357,7 +391,8 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
-    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
+    DescriptorAccess access =
+        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices, ShapeOfUses(op.getResult()));
     auto name = [&](Value mask) { return NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices); };
     LoadWays ways{op.getCache(), op.getEvict()};
     if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
@@ -394,7 +429,8 @@ struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
-    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices);
+    DescriptorAccess access =
+        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices, ShapeOfSource(op.getSrc()));
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Value mask = access.Mask(rewriter, op.getLoc());
@@ -466,8 +502,8 @@ struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> 
   LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    DescriptorAccess access =
-        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()),
+                                       ShapeOfSource(op.getSrc()));
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block), mask = access.Mask(rewriter, op.getLoc());
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Combination combination = *CombinationOf(op.getKind(), block);

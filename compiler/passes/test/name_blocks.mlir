@@ -30,6 +30,30 @@ tt.func @operands(%a: !tt.ptr<f16>, %b: !tt.ptr<f16>, %s: i64, %row: i32, %n: i3
 
 // -----
 
+// A block of images that becomes rows: the mask of the rows names the block of images.
+// CHECK-LABEL: @images
+//       CHECK:   scf.for %[[K:[^ ]*]] =
+//       CHECK:     %[[MASK:.*]] = tt.block_mask %{{.*}}, %arg0[%arg4, %arg4, %arg4, %[[K]]], {{.*}} {block = array<i64: 2, 2, 16, 32>} : tensor<64x32xi1>, <f16>
+//       CHECK:     tt.load %{{.*}}, %[[MASK]], %{{.*}} : tensor<64x32x!tt.ptr<f16>>
+//   CHECK-NOT:     tt.reshape
+//       CHECK:     tt.dot
+tt.func @images(%a: !tt.ptr<f16>, %sb: i64, %sh: i64, %sw: i64, %row: i32, %n: i32, %y: tensor<32x64xf16>) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c1 = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = tt.make_tensor_descriptor %a, [%n, %n, %n, %n], [%sb, %sh, %sw, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<2x2x16x32xf16>>
+  %r = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %x0 = tt.descriptor_load %d[%row, %row, %row, %k] : !tt.tensordesc<tensor<2x2x16x32xf16>> -> tensor<2x2x16x32xf16>
+    %x = tt.reshape %x0 : tensor<2x2x16x32xf16> -> tensor<64x32xf16>
+    %dot = tt.dot %x, %y, %acc : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %dot : tensor<64x64xf32>
+  }
+  tt.return %r : tensor<64x64xf32>
+}
+
+// -----
+
 // Elements that are changed before the dot.
 // CHECK-LABEL: @changed
 //       CHECK:   %[[MASK:.*]] = tt.block_mask {{.*}} {block = array<i64: 64, 32>}

@@ -56,6 +56,53 @@ tt.func @batched(%base: !tt.ptr<f16>, %b: i32, %m: i32, %n: i32, %sb: i64, %s: i
 
 // -----
 
+// A block that the program makes rows of, and a block made of rows: the pointers are to rows.
+// CHECK-LABEL: @rows_of_images
+//   CHECK-NOT:   tt.reshape
+//   CHECK-DAG:   %[[I:.*]] = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+//   CHECK-DAG:   %[[H:.*]] = arith.divui %[[I]], %[[C16:.*]] : tensor<64xi32>
+//   CHECK-DAG:   %[[W:.*]] = arith.remui %[[I]], %[[C16]] : tensor<64xi32>
+//   CHECK-DAG:   arith.cmpi slt, %[[H]], %{{.*}} : tensor<64xi32>
+//   CHECK-DAG:   arith.cmpi slt, %[[W]], %{{.*}} : tensor<64xi32>
+//       CHECK:   tt.load {{.*}} : tensor<64x32x!tt.ptr<f16>>
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.store {{.*}} : tensor<64x32x!tt.ptr<f16>>
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.return
+tt.func @rows_of_images(%base: !tt.ptr<f16>, %b: i32, %m: i32, %n: i32, %sb: i64, %s: i64, %sw: i64, %g: i32, %i: i32, %j: i32) {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %base, [%b, %m, %m, %n], [%sb, %s, %sw, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<1x4x16x32xf16>>
+  %v = tt.descriptor_load %d[%g, %i, %i, %j] : !tt.tensordesc<tensor<1x4x16x32xf16>> -> tensor<1x4x16x32xf16>
+  %part = tt.reshape %v : tensor<1x4x16x32xf16> -> tensor<4x16x32xf16>
+  %w = tt.reshape %part : tensor<4x16x32xf16> -> tensor<64x32xf16>
+  %x = arith.addf %w, %w : tensor<64x32xf16>
+  %y = tt.reshape %x : tensor<64x32xf16> -> tensor<1x4x16x32xf16>
+  tt.descriptor_store %d[%g, %i, %i, %j], %y : !tt.tensordesc<tensor<1x4x16x32xf16>>, tensor<1x4x16x32xf16>
+  tt.return
+}
+
+// -----
+
+// Images of a batch become rows each. Columns stay columns, and a block that is used as it is keeps its dimensions.
+// CHECK-LABEL: @other_shapes
+//       CHECK:   tt.load {{.*}} : tensor<2x64x32x!tt.ptr<f16>>
+//       CHECK:   tt.load {{.*}} : tensor<2x4x16x32x!tt.ptr<f16>>
+//       CHECK:   tt.load {{.*}} : tensor<2x4x16x32x!tt.ptr<f16>>
+//       CHECK:   tt.return
+tt.func @other_shapes(%base: !tt.ptr<f16>, %m: i32, %n: i32, %sb: i64, %s: i64, %sw: i64, %i: i32) -> (tensor<2x64x32xf16>, tensor<128x32xf16>, tensor<2x4x16x32xf16>, tensor<128x2x16xf16>) {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %base, [%m, %m, %m, %n], [%sb, %s, %sw, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<2x4x16x32xf16>>
+  %u = tt.descriptor_load %d[%i, %i, %i, %i] : !tt.tensordesc<tensor<2x4x16x32xf16>> -> tensor<2x4x16x32xf16>
+  %ur = tt.reshape %u : tensor<2x4x16x32xf16> -> tensor<2x64x32xf16>
+  %v = tt.descriptor_load %d[%m, %i, %i, %i] : !tt.tensordesc<tensor<2x4x16x32xf16>> -> tensor<2x4x16x32xf16>
+  %vr = tt.reshape %v : tensor<2x4x16x32xf16> -> tensor<128x32xf16>
+  %w = tt.descriptor_load %d[%n, %i, %i, %i] : !tt.tensordesc<tensor<2x4x16x32xf16>> -> tensor<2x4x16x32xf16>
+  %wr = tt.reshape %w : tensor<2x4x16x32xf16> -> tensor<128x2x16xf16>
+  tt.return %ur, %vr, %v, %wr : tensor<2x64x32xf16>, tensor<128x32xf16>, tensor<2x4x16x32xf16>, tensor<128x2x16xf16>
+}
+
+// -----
+
 // Stores and reductions are masked; unsigned elements compare as such.
 // CHECK-LABEL: @store
 //       CHECK:   tt.store %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x!tt.ptr<f32>>

@@ -10,6 +10,7 @@
 
 #include "compiler/analysis/pointer_roots.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/ir/collapsed_block.h"
 #include "compiler/ir/encodings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -39,13 +40,14 @@ ttg::MemDescType SlotFor(RankedTensorType part) {
                                ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/true, part.getShape());
 }
 
-// The dimensions of the block that its value has: it may lack those of one element.
-int DimOfBlock(llvm::ArrayRef<int64_t> block, int dim_of_value) {
-  int left = 2;
-  for (int dim = static_cast<int>(block.size()) - 1; dim >= 0; --dim) {
-    const bool is_last = dim + 1 == static_cast<int>(block.size());
-    if (block[dim] == 1 && !is_last) continue;
-    if (--left == dim_of_value) return dim;
+// The dimension of the block to cut where its value is cut in `parts` along a dimension: the outermost of those that
+// are this one, where it is large enough. Else -1.
+int DimOfBlock(llvm::ArrayRef<int64_t> block, llvm::ArrayRef<int64_t> value, int dim_of_value, int parts) {
+  const std::optional<llvm::SmallVector<int>> dims = CollapsedDims(block, value);
+  if (!dims) return -1;
+  for (auto [dim, size] : llvm::enumerate(block)) {
+    const bool is_last = dim + 1 == block.size();
+    if ((*dims)[dim] == dim_of_value && (size > 1 || is_last)) return size % parts == 0 ? static_cast<int>(dim) : -1;
   }
   return -1;
 }
@@ -112,13 +114,14 @@ class Planner final {
 
   bool AddParts(size_t number) {
     const BlockStore& store = stores_[number];
-    if (llvm::cast<RankedTensorType>(store.value.getType()).getRank() != 2) return false;
-    const std::optional<RankedTensorType> cut = PartOf(llvm::cast<RankedTensorType>(store.value.getType()));
+    const auto value = llvm::cast<RankedTensorType>(store.value.getType());
+    if (value.getRank() != 2) return false;
+    const std::optional<RankedTensorType> cut = PartOf(value);
     if (!cut) return false;
     const RankedTensorType part = *cut;
     const ttg::MemDescType slot = SlotFor(part);
     tt::BlockMaskOp block = store.block;
-    const int dim = DimOfBlock(block.getBlock(), plan_.dim);
+    const int dim = DimOfBlock(block.getBlock(), value.getShape(), plan_.dim, plan_.parts);
     if (!slot || dim < 0) return false;
     llvm::SmallVector<int64_t> sizes(block.getBlock());
     sizes[dim] /= plan_.parts;

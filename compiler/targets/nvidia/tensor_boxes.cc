@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/tensor_boxes.h"
 
+#include "compiler/ir/collapsed_block.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/layout_algebra.h"
 
@@ -10,20 +11,6 @@ namespace {
 using compiler::LinearLayout;
 
 constexpr int64_t kMostOfBox = 256;
-
-// The dimensions of the block that the buffer has; nothing where it lacks others than those of one element.
-std::optional<llvm::SmallVector<int>> DimsIn(llvm::ArrayRef<int64_t> block, llvm::ArrayRef<int64_t> buffer) {
-  llvm::SmallVector<int> dims;
-  for (int dim = static_cast<int>(block.size()) - 1, left = static_cast<int>(buffer.size()); dim >= 0; --dim) {
-    const bool is_there = left > 0 && buffer[left - 1] == block[dim];
-    if (!is_there && block[dim] != 1) return std::nullopt;
-    if (!is_there) continue;
-    --left;
-    dims.insert(dims.begin(), dim);
-  }
-  if (dims.size() != buffer.size()) return std::nullopt;
-  return dims;
-}
 
 int64_t ElementBytes(ttg::MemDescType buffer) { return buffer.getElementType().getIntOrFloatBitWidth() / 8; }
 
@@ -57,25 +44,58 @@ std::optional<int64_t> FindSwizzle(ttg::MemDescType buffer) {
   return std::nullopt;
 }
 
+// For each dimension of the block, and each bit of an index along it, where in the buffer the element is, in elements.
+// The place of any element is the exclusive or of those of its bits.
+mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<int64_t>>> OffsetsOf(llvm::ArrayRef<int64_t> block,
+                                                                         ttg::MemDescType buffer) {
+  auto offset_of = compiler::PseudoInvert(ttg::ToLinearLayout(buffer));
+  if (!offset_of.ok()) return mlir::failure();
+  const llvm::SmallVector<int> dims = *compiler::CollapsedDims(block, buffer.getShape());
+  const auto names = ttg::DimNames(buffer.getShape().size());
+  llvm::SmallVector<int> used(buffer.getShape().size(), 0);  // bits of the buffer's dimensions
+  llvm::SmallVector<llvm::SmallVector<int64_t>> offsets(block.size());
+  for (size_t dim = block.size(); dim-- > 0;)
+    for (int64_t rest = block[dim]; rest > 1; rest /= 2)
+      offsets[dim].push_back(offset_of->Basis(names[dims[dim]], used[dims[dim]]++, "offset"));
+  return offsets;
+}
+
+// Whether the rows of a box follow each other in the buffer, as a copy writes them. Within a row, the swizzle is known
+// to be right.
+bool HaveBoxesTheirRows(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
+  auto offsets = OffsetsOf(block, buffer);
+  if (failed(offsets)) return false;
+  const llvm::SmallVector<int64_t> box = BoxOf(block, buffer);
+  int64_t place = box.back();
+  for (size_t dim = block.size() - 1; dim-- > 0;)
+    for (size_t bit = 0; box[dim] >> bit > 1; ++bit, place *= 2)
+      if ((*offsets)[dim][bit] / box.back() * box.back() != place) return false;
+  return true;
+}
+
 }  // namespace
 
 bool IsMadeOfBoxes(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
-  return ttg::HasAllocShape(buffer) && FindSwizzle(buffer) && DimsIn(block, buffer.getShape());
+  return ttg::HasAllocShape(buffer) && FindSwizzle(buffer) && compiler::CollapsedDims(block, buffer.getShape()) &&
+         HaveBoxesTheirRows(block, buffer);
 }
 
 int64_t SwizzleBytesOf(ttg::MemDescType buffer) { return *FindSwizzle(buffer); }
 
 llvm::SmallVector<int64_t> BoxOf(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
-  llvm::SmallVector<int64_t> box;
-  for (int64_t size : block) box.push_back(std::min(size, kMostOfBox));
+  llvm::SmallVector<int64_t> box(block.size(), 1);
+  box.back() = std::min(block.back(), kMostOfBox);
   if (int64_t row = SwizzleBytesOf(buffer) / ElementBytes(buffer); row > 0) box.back() = std::min(box.back(), row);
+  for (size_t dim = block.size() - 1; dim-- > 0;) {
+    box[dim] = std::min(block[dim], kMostOfBox);
+    if (box[dim] < block[dim]) break;
+  }
   return box;
 }
 
 mlir::FailureOr<llvm::SmallVector<BoxPlace>> BoxesOf(llvm::ArrayRef<int64_t> block, ttg::MemDescType buffer) {
-  auto offset_of = compiler::PseudoInvert(ttg::ToLinearLayout(buffer));
-  if (!offset_of.ok()) return mlir::failure();
-  const llvm::SmallVector<int> dims = *DimsIn(block, buffer.getShape());
+  auto offsets = OffsetsOf(block, buffer);
+  if (failed(offsets)) return mlir::failure();
   const llvm::SmallVector<int64_t> box = BoxOf(block, buffer);
   llvm::SmallVector<BoxPlace> places = {{llvm::SmallVector<int64_t>(block.size(), 0)}};
   for (size_t dim = 0; dim < block.size(); ++dim) {
@@ -89,9 +109,9 @@ mlir::FailureOr<llvm::SmallVector<BoxPlace>> BoxesOf(llvm::ArrayRef<int64_t> blo
   }
   for (BoxPlace& place : places) {
     int64_t offset = 0;
-    for (auto [dim, name] : llvm::zip(dims, ttg::DimNames(dims.size())))
-      for (int bit = 0; bit < offset_of->InBits(name); ++bit)
-        if (place.origin[dim] >> bit & 1) offset ^= offset_of->Basis(name, bit, "offset");
+    for (size_t dim = 0; dim < block.size(); ++dim)
+      for (auto [bit, of_bit] : llvm::enumerate((*offsets)[dim]))
+        if (place.origin[dim] >> bit & 1) offset ^= of_bit;
     place.bytes = offset * ElementBytes(buffer);
   }
   return places;

@@ -383,3 +383,34 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Rows of images that are too short to cut: a copy has a quarter of the images.
+// CHECK-LABEL: @images
+//       CHECK:   %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%c0_i32, %[[I:.*]], %c0_i32, %c0_i32] %{{.*}} : !tt.tensordesc<tensor<1x4x16x64xf16>>
+//       CHECK:     %[[HALF:.*]] = arith.addi %[[I]], %c4_i32
+//       CHECK:     ttng.async_tma_copy_local_to_global %{{.*}}[%c0_i32, %[[HALF]], %c0_i32, %c0_i32]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @images(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<256x64xi1, #blocked>, %ps: tensor<256x64x!tt.ptr<f16>, #blocked>, %zero: tensor<256x64xf32, #mma>, %a: !ttg.memdesc<256x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x64xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %used = ttg.local_alloc : () -> !ttg.memdesc<25x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<256x64xf16, #tile, #smem> * !ttg.memdesc<64x64xf16, #turned, #smem> -> tensor<256x64xf32, #mma>
+      %x = arith.truncf %d : tensor<256x64xf32, #mma> to tensor<256x64xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<256x64xf16, #mma> -> tensor<256x64xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%c0, %i, %c0, %c0], [%rows, %rows, %rows, %rows], [%pitch, %pitch, %pitch, %one] {block = array<i64: 1, 16, 16, 64>} : tensor<256x64xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<256x64x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}

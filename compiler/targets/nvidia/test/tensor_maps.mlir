@@ -181,3 +181,37 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+
+// A block of three dimensions to rows of 32 bytes. A box has at most 256 elements in a dimension. It has one element in
+// the dimensions in front of a dimension that is cut, for its rows follow each other in the buffer: 2 times 2 boxes.
+// CHECK-LABEL: llvm.func @boxes_of_images
+// CHECK-COUNT-4: cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3, $4}], [$5];
+//   CHECK-NOT:   cp.async.bulk
+
+// One copy brings rows of several images.
+// CHECK-LABEL: llvm.func @box_of_images
+// CHECK-COUNT-1: cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3, $4, $5}], [$6];
+//  CHECK-SAME: %arg2, %arg1, %arg1, %arg1
+//   CHECK-NOT:   cp.async.bulk
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @boxes_of_images(%m: !tt.ptr<i8>, %row: i32, %column: i32, %pred: i1) {
+    %d = ttng.reinterpret_tensor_descriptor %m : !tt.ptr<i8> to !tt.tensordesc<tensor<2x512x16xf16>>
+    %a = ttg.local_alloc : () -> !ttg.memdesc<1024x16xf16, #rows, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%row, %row, %column] %a, %b, %pred : !tt.tensordesc<tensor<2x512x16xf16>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<1024x16xf16, #rows, #smem, mutable>
+    tt.return
+  }
+  tt.func public @box_of_images(%m: !tt.ptr<i8>, %row: i32, %column: i32, %pred: i1) {
+    %d = ttng.reinterpret_tensor_descriptor %m : !tt.ptr<i8> to !tt.tensordesc<tensor<2x4x16x16xf16>>
+    %a = ttg.local_alloc : () -> !ttg.memdesc<128x16xf16, #rows, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%row, %row, %row, %column] %a, %b, %pred : !tt.tensordesc<tensor<2x4x16x16xf16>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<128x16xf16, #rows, #smem, mutable>
+    tt.return
+  }
+}
