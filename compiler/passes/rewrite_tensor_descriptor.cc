@@ -25,7 +25,7 @@
 //   %p = tt.addptr (splat %q), %i / 16 * %sh + %i % 16 * %sw + %c             : tensor<128x64x!tt.ptr<f16>>
 //   %x = tt.load %p, %k, 0.0
 //
-// The same holds for a store of rows that become a block.
+// The same holds for a store of rows that become a block. Operations on single elements may be between.
 //
 // Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask.
 //
@@ -54,6 +54,7 @@
 // where it is not known what lies outside: the launcher's map says that.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/encoding/block_access.h"
+#include "compiler/encoding/collapsed_uses.h"
 #include "compiler/ir/collapsed_block.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -126,24 +127,6 @@ struct DescriptorAccess {
 };
 
 llvm::ArrayRef<int64_t> ShapeOf(Value tensor) { return llvm::cast<RankedTensorType>(tensor.getType()).getShape(); }
-
-// The sizes that all users give the block, where they reshape it.
-llvm::ArrayRef<int64_t> ShapeOfUses(Value block) {
-  std::optional<llvm::ArrayRef<int64_t>> common;
-  for (mlir::Operation* user : block.getUsers()) {
-    const llvm::ArrayRef<int64_t> shape =
-        llvm::isa<tt::ReshapeOp>(user) ? ShapeOfUses(user->getResult(0)) : ShapeOf(block);
-    if (common && *common != shape) return ShapeOf(block);
-    common = shape;
-  }
-  return common ? *common : ShapeOf(block);
-}
-
-// The sizes of the tensor that is reshaped to the block.
-llvm::ArrayRef<int64_t> ShapeOfSource(Value block) {
-  while (auto reshape = block.getDefiningOp<tt::ReshapeOp>()) block = reshape.getSrc();
-  return ShapeOf(block);
-}
 
 // The last dimension stays, whatever its size. `shape`: the sizes that the program gives the block elsewhere. Where
 // these collapse neighbours, the pointers do, too.
@@ -634,6 +617,7 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     if (failed(CheckCarriers(getOperation(), "a tensor descriptor", IsDescriptor, IsAccess)) ||
         failed(CheckReductions()))
       return signalPassFailure();
+    MoveReshapesToBlocks(getOperation());
     std::vector<KernelDescriptor> kernels = FindKernelDescriptors();
     mlir::TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

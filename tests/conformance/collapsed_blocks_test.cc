@@ -33,15 +33,16 @@ module {
       %r = scf.for %s = %c0 to %steps step %c1 iter_args(%acc = %nothing) -> (tensor<64x64xf32>) : i32 {
         %ks = arith.muli %s, %bk : i32
         %x0 = tt.descriptor_load %da[$AT, %ks] : !tt.tensordesc<$XBLOCK> -> $XBLOCK
-        %x = tt.reshape %x0 : $XBLOCK -> tensor<64x$BKx$TY>
+        $NEGATE
+        %x = tt.reshape $X : $XBLOCK -> tensor<64x$BKx$TY>
         %y0 = tt.descriptor_load %db[%c0, %c0, %ks] : !tt.tensordesc<$YBLOCK> -> $YBLOCK
         %y1 = tt.reshape %y0 : $YBLOCK -> tensor<64x$BKx$TY>
         %y = tt.trans %y1 {order = array<i32: 1, 0>} : tensor<64x$BKx$TY> -> tensor<$BKx64x$TY>
         %d = tt.dot %x, %y, %acc : tensor<64x$BKx$TY> * tensor<$BKx64x$TY> -> tensor<64x64xf32>
         scf.yield %d : tensor<64x64xf32>
       }
-      %h = arith.truncf %r : tensor<64x64xf32> to tensor<64x64xf16>
-      %z = tt.reshape %h : tensor<64x64xf16> -> $ZBLOCK
+      %w = tt.reshape %r : tensor<64x64xf32> -> $WBLOCK
+      %z = arith.truncf %w : $WBLOCK to $ZBLOCK
       tt.descriptor_store %dc[$AT, %c0], %z : !tt.tensordesc<$ZBLOCK>, $ZBLOCK
     }
     tt.return
@@ -58,11 +59,13 @@ struct Products {
   std::vector<int> sizes = {2, 7, 20}, block = {1, 4, 16}, begin = {1, -2, -3}, step = {0, 4, 5};
   int depth = 128, tile_depth = 64, tiles = 3, stages = 3;
   Source source = Source::kKernel;
+  bool negates = false;  // each element before the block becomes rows
 };
 
 std::string NameOf(const Products& p) {
   return absl::StrCat(p.type, "_", absl::StrJoin(p.block, "x"), "_of_", absl::StrJoin(p.sizes, "x"), "x", p.depth,
                       "_by_", p.tile_depth, "_", p.stages, "stages", p.begin[0] < 0 ? "_before" : "",
+                      p.negates ? "_negated" : "",
                       p.source == Source::kHost           ? "_host"
                       : p.source == Source::kHostWithNans ? "_host_nans"
                                                           : "");
@@ -148,6 +151,9 @@ std::string TextOf(const Products& p) {
                                 {"MADE", made},
                                 {"PLACE", place},
                                 {"AT", absl::StrJoin(at, ", ")},
+                                {"X", p.negates ? "%nx" : "%x0"},
+                                {"NEGATE", p.negates ? "%nx = arith.negf %x0 : " + tensors[0].block : ""},
+                                {"WBLOCK", BlockOf(p.block, kColumns, "f32")},
                                 {"XBLOCK", tensors[0].block},
                                 {"YBLOCK", tensors[1].block},
                                 {"ZBLOCK", tensors[2].block},
@@ -188,7 +194,7 @@ TEST_P(CollapsedBlocks, AreRowsOfProducts) {
         for (int k = 0; k < padded; ++k) {
           const int64_t x = PlaceOf(of_a, p.block, at, i, k), y = PlaceOf(of_b, kSecondBlock, {0, 0}, j, k);
           if (x < 0 && of_a.has_nans) sum = std::nan("");
-          if (x >= 0 && y >= 0) sum += as[x] * bs[y];
+          if (x >= 0 && y >= 0) sum += (p.negates ? -as[x] : as[x]) * bs[y];
         }
         expected.SetFloat(to, sum);
       }
@@ -249,6 +255,7 @@ const Products kAll[] = {
     {"f16", kImages, kPatch, {0, -2, -3}, {1, 4, 5}, 128, 64, 3, 3, Source::kHostWithNans},
     {"bf16", {9, 12}, {8, 8}, {-3, -2}, {8, 3}, 136, 64, 3, 3, Source::kHostWithNans},
     {"f8E4M3FN", {9, 12}, {8, 8}, {-3, -2}, {8, 3}, 256, 128, 3, 3, Source::kHostWithNans},  // by threads
+    {"f16", kImages, kPatch, {0, -2, -3}, {1, 4, 5}, 136, 64, 3, 4, Source::kHost, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(On, CollapsedBlocks,

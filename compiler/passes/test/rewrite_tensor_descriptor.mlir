@@ -83,6 +83,35 @@ tt.func @rows_of_images(%base: !tt.ptr<f16>, %b: i32, %m: i32, %n: i32, %sb: i64
 
 // -----
 
+// Operations on single elements between the block and its rows are of rows, too.
+// CHECK-LABEL: @elements_of_images
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   %[[V:.*]] = tt.load {{.*}} : tensor<64x32x!tt.ptr<f16>>
+//       CHECK:   %[[F:.*]] = arith.extf %[[V]] : tensor<64x32xf16> to tensor<64x32xf32>
+//       CHECK:   arith.mulf %[[F]], %{{.*}} : tensor<64x32xf32>
+//       CHECK:   %[[H:.*]] = arith.truncf %{{.*}} : tensor<64x32xf32> to tensor<64x32xf16>
+//       CHECK:   tt.store %{{.*}}, %[[H]], {{.*}} : tensor<64x32x!tt.ptr<f16>>
+//   CHECK-NOT:   tt.reshape
+//       CHECK:   tt.return
+tt.func @elements_of_images(%base: !tt.ptr<f16>, %m: i32, %n: i32, %s: i64, %sw: i64, %i: i32, %scale: f32) {
+  %c1 = arith.constant 1 : i64
+  %two = arith.constant dense<2.0> : tensor<4x16x32xf32>
+  %d = tt.make_tensor_descriptor %base, [%m, %m, %n], [%s, %sw, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<4x16x32xf16>>
+  %v = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<4x16x32xf16>> -> tensor<4x16x32xf16>
+  %f = arith.extf %v : tensor<4x16x32xf16> to tensor<4x16x32xf32>
+  %scales = tt.splat %scale : f32 -> tensor<4x16x32xf32>
+  %g = arith.mulf %f, %scales : tensor<4x16x32xf32>
+  %w = tt.reshape %g : tensor<4x16x32xf32> -> tensor<64x32xf32>
+  %x = arith.addf %w, %w : tensor<64x32xf32>
+  %y = tt.reshape %x : tensor<64x32xf32> -> tensor<4x16x32xf32>
+  %z = arith.mulf %y, %two : tensor<4x16x32xf32>
+  %h = arith.truncf %z : tensor<4x16x32xf32> to tensor<4x16x32xf16>
+  tt.descriptor_store %d[%i, %i, %i], %h : !tt.tensordesc<tensor<4x16x32xf16>>, tensor<4x16x32xf16>
+  tt.return
+}
+
+// -----
+
 // Images of a batch become rows each. Columns stay columns, and a block that is used as it is keeps its dimensions.
 // CHECK-LABEL: @other_shapes
 //       CHECK:   tt.load {{.*}} : tensor<2x64x32x!tt.ptr<f16>>
