@@ -190,6 +190,8 @@ function(tritond_precompile target header mlir)
     add_library(${owner} STATIC ${PROJECT_BINARY_DIR}/${header}_pch.cc)
     target_link_libraries(${owner} PUBLIC tritond_flags)
     target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header}_pch.h)
+    # ccache has given back one of older headers.
+    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "")
     if(mlir)
       target_include_directories(${owner} SYSTEM PUBLIC ${TRITOND_LLVM_PREFIX}/include)
       add_dependencies(${owner} tritond_ir_inc)
