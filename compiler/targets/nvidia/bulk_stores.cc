@@ -123,10 +123,7 @@ std::optional<BlockStore> BlockStoreOf(Operation* op) {
 // Whether others may wait for what the operation does, or it may touch any memory.
 bool MayTellOthers(Operation* op) {
   if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return !BlockStoreOf(rmw);
-  if (llvm::isa<tt::AtomicCASOp, tt::CallOp, ttg::WarpSpecializeOp>(op)) return true;
-  auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
-  const bool is_assembly = llvm::isa<tt::ElementwiseInlineAsmOp, tt::ExternElementwiseOp>(op);
-  return is_assembly && (!effects || !effects.hasNoEffect());
+  return llvm::isa<tt::AtomicCASOp, tt::CallOp, ttg::WarpSpecializeOp>(op) || IsOpaqueAccess(op);
 }
 
 // How many stores follow each other in a block, with none in a region between.

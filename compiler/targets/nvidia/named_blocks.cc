@@ -18,6 +18,17 @@ bool MayAccessTensor(mlir::Operation* op, tt::BlockMaskOp block, bool reads_too)
   return !own || !other || llvm::any_of(*other, [&](Value root) { return own->contains(root); });
 }
 
+bool MayHearOfOthers(mlir::Operation* op) {
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return load.getIsVolatile();
+  if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return rmw.getSem() != tt::MemSemantic::kRelaxed;
+  return llvm::isa<tt::AtomicCASOp, tt::AtomicPollOp, tt::CallOp, ttg::WarpSpecializeOp>(op) || IsOpaqueAccess(op);
+}
+
+bool IsOpaqueAccess(mlir::Operation* op) {
+  auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  return llvm::isa<tt::ElementwiseInlineAsmOp, tt::ExternElementwiseOp>(op) && (!effects || !effects.hasNoEffect());
+}
+
 void EraseDead(tt::FuncOp function) {
   function->walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation* op) {
     if (mlir::isOpTriviallyDead(op)) op->erase();

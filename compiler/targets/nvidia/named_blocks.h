@@ -11,6 +11,12 @@ namespace tritond::compiler {
 // come before a thread's own accesses or after them. Calls may do anything.
 bool MayAccessTensor(mlir::Operation* op, tt::BlockMaskOp block, bool reads_too);
 
+// Whether the program may hear of other ones by `op`: what is behind it must not be read before. Calls may do anything.
+bool MayHearOfOthers(mlir::Operation* op);
+
+// Whether `op` may access memory that nobody knows of: an assembly text, or a function of a library.
+bool IsOpaqueAccess(mlir::Operation* op);
+
 // Erases what nothing uses: the pointers and masks of accesses that are gone.
 void EraseDead(tt::FuncOp function);
 

@@ -18,10 +18,12 @@
 // many iterations ahead as there are first ones. So its coordinates are those that the loop computes anyway. Where a
 // tile has fewer iterations than that, the copies are more than one tile ahead, and none is of that kind.
 //
-// The kernel does not write to what bulk copies read (bulk_copies.cc), so they may come before a tile's stores.
+// The kernel does not write to what bulk copies read (bulk_copies.cc), so they may come before a tile's stores. Nor
+// does it hear there of other programs, which may have written the next tile's operands.
 #include "compiler/targets/nvidia/tile_copies.h"
 
 #include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/nvidia/named_blocks.h"
 #include "compiler/targets/nvidia/slot_barriers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -57,6 +59,9 @@ std::optional<TileCopies> TileCopies::Find(ForOp dots, const CopiedBlocks& body,
   if (!tiles || firsts.empty()) return std::nullopt;
   for (Value bound : {dots.getLowerBound(), dots.getUpperBound(), dots.getStep()})
     if (!tiles.isDefinedOutsideOfLoop(bound)) return std::nullopt;
+  auto heard = tiles->walk(
+      [](Operation* op) { return MayHearOfOthers(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance(); });
+  if (heard.wasInterrupted()) return std::nullopt;
   TileCopies copies(tiles, {dots.getLowerBound(), dots.getUpperBound(), dots.getStep(), dots.getUnsignedCmp()});
   copies.body_ = body;
   copies.firsts_.assign(firsts.begin(), firsts.end());
