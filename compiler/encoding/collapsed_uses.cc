@@ -38,10 +38,16 @@ bool Collapses(Shape block, Shape rows) {
 
 // Whether nothing uses `value` but reshapes to `shape`, and operations on elements whose results are used likewise.
 bool HasUsesOf(Value value, Shape shape) {
-  return llvm::all_of(value.getUsers(), [&](Operation* user) {
-    if (auto reshape = llvm::dyn_cast<tt::ReshapeOp>(user)) return reshape.getType().getShape() == shape;
-    return IsOnElements(user) && HasUsesOf(user->getResult(0), shape);
-  });
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (Operation* user : values[i].getUsers()) {
+      auto reshape = llvm::dyn_cast<tt::ReshapeOp>(user);
+      if (reshape ? reshape.getType().getShape() != shape : !IsOnElements(user)) return false;
+      if (!reshape) values.insert(user->getResult(0));
+    }
+  }
+  return true;
 }
 
 // The operations on elements that `value` is computed by.

@@ -84,10 +84,16 @@ bool TileCopies::FindTileValues(Value coordinate) {
 
 // And on nothing else of the loop over tiles, in front of the loop of dots.
 bool TileCopies::DependsOnTile(Value value) {
-  if (tiles_.isDefinedOutsideOfLoop(value) || value == tiles_.getInductionVar()) return true;
-  Operation* op = value.getDefiningOp();
-  return op && op->getBlock() == tiles_.getBody() && op->getNumRegions() == 0 && mlir::isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return DependsOnTile(operand); });
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tiles_.isDefinedOutsideOfLoop(values[i]) || values[i] == tiles_.getInductionVar()) continue;
+    Operation* op = values[i].getDefiningOp();
+    if (!op || op->getBlock() != tiles_.getBody() || op->getNumRegions() > 0 || !mlir::isMemoryEffectFree(op))
+      return false;
+    values.insert(op->operand_begin(), op->operand_end());
+  }
+  return true;
 }
 
 mlir::ValueRange TileCopies::Carry(mlir::RewriterBase& b, mlir::ValueRange inits) {
