@@ -60,6 +60,7 @@ class HostProgram::Registers final : public emulated::Machine {
     return at;
   }
   emulated::BulkCopies& Copies() override { return program_.copies_; }
+  emulated::TensorMapLog& Maps() override { return program_.maps_; }
   void Release(int thread, emulated::ReleaseClocks::Times* times) override { program_.shared_.Release(thread, times); }
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) override {
     program_.shared_.Acquire(thread, times);

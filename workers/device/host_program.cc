@@ -105,6 +105,7 @@ void HostProgram::RunProgram(uint64_t program) {
     warp.gathered = 0;
   }
   copies_.Clear();
+  maps_.Clear();
   tensors_.Clear();
   exchange_.Clear();
   barriers_.clear();

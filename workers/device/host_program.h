@@ -214,6 +214,7 @@ class HostProgram final {
   uint32_t ticks_ = 0;
   std::unordered_map<const char*, emulated::Instruction> instructions_;  // by the addresses of their names
   emulated::BulkCopies copies_;
+  emulated::TensorMapLog maps_;
   emulated::TensorMemory tensors_;
   emulated::RegisterExchange exchange_;
   std::map<uint64_t, PartBarrier> barriers_;  // by their numbers

@@ -33,6 +33,7 @@ class FakeMachine final : public Machine {
     return &memory[address];
   }
   BulkCopies& Copies() override { return copies; }
+  TensorMapLog& Maps() override { return maps; }
   void Release(int, ReleaseClocks::Times*) override {}
   void Acquire(int, const ReleaseClocks::Times&) override {}
   Moment Now(int thread) override { return {epoch, thread / 32, 0}; }
@@ -67,6 +68,7 @@ class FakeMachine final : public Machine {
 
   std::array<char, 1 << 18> memory = {};
   BulkCopies copies;
+  TensorMapLog maps;
   TensorMemory tensors;
   uint64_t epoch = 0;                            // counts barriers
   std::array<AsynchronousProducts, 4> products;  // of each warp

@@ -15,6 +15,7 @@
 #include "workers/device/emulated/asynchronous_products.h"
 #include "workers/device/emulated/bulk_copies.h"
 #include "workers/device/emulated/release_clocks.h"
+#include "workers/device/emulated/tensor_map_log.h"
 #include "workers/device/emulated/tensor_memory.h"
 #include "workers/device/host_abi.h"
 
@@ -60,6 +61,7 @@ class Machine {
   // The matrix products in flight of the thread's warp.
   virtual AsynchronousProducts& ProductsOf(int thread) = 0;
   virtual BulkCopies& Copies() = 0;
+  virtual TensorMapLog& Maps() = 0;
   // Adds to `times` what `thread` has seen and done so far; from now on it has seen what `times` says. Only the order
   // of accesses depends on it.
   virtual void Release(int thread, ReleaseClocks::Times* times) = 0;

@@ -69,8 +69,9 @@ Fault Replace(const std::string& field, bool in_global, size_t operands, const C
   const uint64_t address = lane.in[0] + at;
   char* map = in_global ? call.machine.AccessGlobal(call.site, address, bytes, TRITOND_HOST_WRITE, &fault)
                         : call.machine.AccessShared(lane.thread, call.site, address, bytes, TRITOND_HOST_WRITE, &fault);
-  if (!fault) std::memcpy(map, &lane.in[has_ordinal ? 2 : 1], bytes);
-  return fault;
+  if (fault) return fault;
+  std::memcpy(map, &lane.in[has_ordinal ? 2 : 1], bytes);
+  return in_global ? call.machine.Maps().Write(lane.in[0], call.machine.Now(lane.thread)) : fault;
 }
 
 // A whole map from shared to global memory, by all lanes together.
@@ -81,8 +82,9 @@ Fault Publish(const Call& call) {
       call.machine.AccessShared(lane.thread, call.site, lane.in[1], kMapBytes, TRITOND_HOST_READ, &fault);
   if (fault) return fault;
   char* to = call.machine.AccessGlobal(call.site, lane.in[0], kMapBytes, TRITOND_HOST_WRITE, &fault);
-  if (!fault) std::memcpy(to, from, kMapBytes);
-  return fault;
+  if (fault) return fault;
+  std::memcpy(to, from, kMapBytes);
+  return call.machine.Maps().Write(lane.in[0], call.machine.Now(lane.thread));
 }
 
 // A tile's copy, with all that it needs when it happens.
@@ -90,6 +92,7 @@ struct TileCopy {
   Machine* machine;
   const TritondHostSite* site;
   int thread;
+  uint64_t map_address;
   TensorMap map;
   uint64_t shared;
   int rank;
@@ -105,6 +108,11 @@ struct TileCopy {
   uint64_t Place(uint64_t index) const;
   uint64_t Position(uint64_t index) const;
   Fault Load() const;
+  // The copy uses the map no more.
+  Fault Ended(Fault fault) const {
+    machine->Maps().End(map_address);
+    return fault;
+  }
   // What the elements in memory are combined by; empty: they are replaced.
   std::string reduction = {};
   // To `tile`, an element after the other, and from there.
@@ -186,13 +194,14 @@ Fault StartStore(const TileCopy& copy) {
   // Of the two halves of the copy.
   auto tile = std::make_shared<std::vector<char>>();
   copy.machine->Copies().Store(
-      copy.thread, [copy, tile] { return copy.ReadTile(*tile); }, [copy, tile] { return copy.WriteTile(*tile); });
+      copy.thread, [copy, tile] { return copy.ReadTile(*tile); },
+      [copy, tile] { return copy.Ended(copy.WriteTile(*tile)); });
   return absl::nullopt;
 }
 
 Fault StartTile(int rank, bool loads, const std::string& reduction, const Call& call) {
   const Lane& lane = call.lanes[0];
-  TileCopy copy{&call.machine, call.site, lane.thread, {}, 0, rank, {}};
+  TileCopy copy{&call.machine, call.site, lane.thread, 0, {}, 0, rank, {}};
   copy.reduction = reduction;
   // load: [shared], [map, {…}], [barrier]; store: [map, {…}], [shared]
   const uint64_t* tensor = lane.in + (loads ? 1 : 0);
@@ -200,6 +209,9 @@ Fault StartTile(int rank, bool loads, const std::string& reduction, const Call& 
   const char* map = call.machine.AccessGlobal(call.site, tensor[0], kMapBytes, TRITOND_HOST_READ, &fault);
   if (fault) return fault;
   std::memcpy(&copy.map, map, sizeof(TensorMap));
+  copy.map_address = tensor[0];
+  const auto knows = [&](const Moment& moment) { return call.machine.Knows(lane.thread, moment); };
+  if (Fault unknown = call.machine.Maps().Begin(lane.thread, copy.map_address, knows)) return unknown;
   for (int d = 0; d < rank; ++d) copy.origin[d] = static_cast<int32_t>(tensor[1 + d]);
   copy.shared = loads ? lane.in[0] : tensor[1 + rank];
   if (copy.element() == 0 || copy.map.swizzle > 3 || copy.map.interleave != 0 || copy.map.fill > 1 ||
@@ -216,7 +228,7 @@ Fault StartTile(int rank, bool loads, const std::string& reduction, const Call& 
     if (fault) return fault;
     std::memset(at, 0x5a, copy.element());
   }
-  call.machine.Copies().Load(tensor[1 + rank], static_cast<int64_t>(bytes), [copy] { return copy.Load(); });
+  call.machine.Copies().Load(tensor[1 + rank], static_cast<int64_t>(bytes), [copy] { return copy.Ended(copy.Load()); });
   return absl::nullopt;
 }
 

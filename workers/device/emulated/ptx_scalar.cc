@@ -359,6 +359,17 @@ Fault RunClock(const Call& call) {
   return absl::nullopt;
 }
 
+// Of the map at the address of the first operand.
+Fault AcquireMap(const Call& call) {
+  Machine& machine = call.machine;
+  for (const Lane& lane : call.lanes) {
+    if (!lane.in) continue;
+    const auto knows = [&](const Moment& moment) { return machine.Knows(lane.thread, moment); };
+    machine.Maps().Acquire(lane.thread, lane.in[0], machine.Now(lane.thread), knows);
+  }
+  return absl::nullopt;
+}
+
 }  // namespace
 
 Runner FindScalar(const PtxName& name) {
@@ -378,7 +389,8 @@ Runner FindFence(const PtxName& name) {
   const auto nothing = [](const Call&) -> Fault { return absl::nullopt; };
   const std::string& op = name.opcode();
   if (op == "fence" && name.Has("proxy")) {
-    if (name.Has("tensormap::generic")) return nothing;
+    if (name.Has("tensormap::generic") && name.Has("acquire")) return AcquireMap;
+    if (name.Has("tensormap::generic") || name.Has("global")) return nothing;
     if (!name.Has("async")) return nullptr;
     return [](const Call& call) -> Fault {
       for (const Lane& lane : call.lanes) call.machine.FenceAsyncProxy(lane.thread);
