@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "tests/conformance/group_products.h"
 #include "tests/conformance/persistent_products.h"
 
 namespace tritond::conformance {
@@ -228,6 +229,17 @@ FaultKernel Persistent(const std::string& name, const PersistentProducts& p) {
   return kernel;
 }
 
+// Groups of products, whose descriptors loops make.
+FaultKernel Grouped(const std::string& name, const GroupProducts& g) {
+  FaultKernel kernel;
+  kernel.name = name;
+  kernel.target = "emulated:cuda:90";
+  kernel.ir = TextOf(g);
+  kernel.options = absl::StrCat("\"num_stages\": ", g.stages);
+  kernel.arrays = {GroupLefts(), GroupRights(), GroupSizes(), GroupResults()};
+  return kernel;
+}
+
 }  // namespace
 
 std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
@@ -293,6 +305,8 @@ std::vector<FaultKernel> FaultKernels() {
   // Stores by bulk copies: of parts that take turns, and of halves that overlap.
   kernels.push_back(Persistent("parts", {"f16", "f32", 100, 128, 128, 128, 3, 4}));
   kernels.push_back(Persistent("halves", {"f16", "f16", 100, 128, 128, 128, 3, 4, 8}));
+  // Tensor maps that are made in loops.
+  kernels.push_back(Grouped("group_maps", {3, false, false, false}));
   kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
   kernels.push_back(ScaledFaultKernel("emulated:cuda:120"));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));

@@ -12,6 +12,7 @@ constexpr char kWait[] = "mbarrier.try_wait", kSomeLanes[] = "i32 65535";
 constexpr char kTensorWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;";
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
 constexpr char kStoreWait[] = "call void @llvm.nvvm.cp.async.bulk.wait.group";
+constexpr char kAcquire[] = "fence.proxy.tensormap::generic.acquire";
 constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
 constexpr Fault kFaults[] = {
@@ -126,6 +127,11 @@ constexpr Fault kFaults[] = {
      "global.shared::cta.bulk_group [$0, {$2, $1}]", 1},
     {"BulkStoresWithoutSwizzle", "parts", "swizzle_mode.shared::cta.b1024.b32 [$2], 3;",
      "swizzle_mode.shared::cta.b1024.b32 [$2], 0;", 0},
+    // Tensor maps that are made in loops.
+    {"MapsNotAcquired", "group_maps", kAcquire, kDrop},
+    {"OneMapNotAcquired", "group_maps", kAcquire, kDrop, 1},
+    {"MapAcquiredBeforeItIsWritten", "group_maps", kBarrier, kDrop, 1},
+    {"InnerMapAcquiredBeforeItIsWritten", "group_maps", kBarrier, kDrop, 3},
     // Tensor memory.
     {"TensorProductOfOtherType", "tensor", "kind::f16 [d], a, b, 68222992", "kind::f16 [d], a, b, 68224144"},
     {"TensorProductOfFewerColumns", "tensor", "a, b, 68222992", "a, b, 67698704"},

@@ -32,6 +32,10 @@
 // Where the loop lies in one over tiles, its last iterations may copy for the next tile (tile_copies.cc). Then both
 // loops carry slots and phases, mbarriers are made in front of the outer one, and a copy that is not made ends no
 // phase: it is one past the last tile.
+//
+// The tensors may be written by the kernel itself where nothing is known of their pointers. Then all writes lie before
+// the first copy or after the loop, and in front of the first copy each thread makes its own known to the path that
+// bulk copies take (ttng.fence_async_global), and all meet. After the loop all copies have ended.
 #include "compiler/targets/nvidia/bulk_copies.h"
 
 #include "compiler/analysis/barriers.h"
@@ -57,7 +61,8 @@ void MakeCopy(mlir::OpBuilder& b, BlockCopy copy, mlir::ValueRange coordinates, 
   const int64_t alignment = ttng::BoxAlignment(ttng::SwizzleBytesOf(CopiedBlockOf(copy).buffer));
   if (ttg::AlignmentOf(alloc.getType()) < alignment) alloc.setAlignment(static_cast<uint32_t>(alignment));
   Value map = maps.MapFor(CopiedBlockOf(copy));
-  SetOrdered(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, coordinates, buffer, barrier, acts,
+  const llvm::SmallVector<Value> at = maps.CoordinatesFor(b, CopiedBlockOf(copy), coordinates);
+  SetOrdered(ttng::AsyncTMACopyGlobalToLocalOp::create(b, copy.copy.getLoc(), map, at, buffer, barrier, acts,
                                                        /*multicast=*/false));
 }
 
@@ -97,6 +102,10 @@ void BulkCopies::Apply(TensorMapMaker& maps) {
   MakeMaps(maps);
   mlir::IRRewriter b(tiles_ ? tiles_->Tiles().getOperation() : Begin());
   Value no_token = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), mlir::ValueRange());
+  if (follows_writes_) {
+    ttng::FenceAsyncGlobalOp::create(b, loop_.getLoc());
+    ttg::BarrierOp::create(b, loop_.getLoc(), "all");
+  }
   MakeBarriers(b);
   llvm::SmallVector<Value> inits = FirstPhases(b);
   if (tiles_) inits = CarryFromTileToTile(b, inits, maps);

@@ -40,6 +40,11 @@ class BulkCopies final {
   bool FindDistance();
   bool FindLateWait(mlir::Value token);
   bool FindFirstWaits();
+  bool FindWrites();
+  bool AreMapsKnown();
+  bool IsRepeatedByMap();
+  bool DoesMoreThanAdd();
+  bool HasNarrowCopies();
   bool AddCopy(mlir::Operation* op);
   bool AddFirst(mlir::Operation* op);
 
@@ -76,7 +81,8 @@ class BulkCopies final {
   llvm::SmallVector<SlotBarriers> full_;
   std::optional<SlotBarriers> empty_;
   llvm::SmallVector<mlir::Value> slots_, phases_;
-  mlir::Value turn_;  // the phase of `empty_`, if it has its own
+  mlir::Value turn_;             // the phase of `empty_`, if it has its own
+  bool follows_writes_ = false;  // the kernel may have written to the tensors before
   std::optional<TileCopies> tiles_;
   TileCopies::Copies tile_copies_;  // of an iteration
 };

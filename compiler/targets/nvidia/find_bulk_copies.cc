@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For which loops bulk copies can take the place of copies by threads (bulk_copies.cc), and which gain by it.
 #include "compiler/analysis/axis_info.h"
+#include "compiler/analysis/pointer_roots.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/padding.h"
 #include "compiler/pipelining/multibuffers.h"
@@ -18,13 +19,13 @@ using mlir::scf::ForOp;
 
 constexpr int kWideCopyBits = 128;
 
-// Whether the kernel may write to the tensor that the block is of.
-bool MayBeWritten(tt::BlockMaskOp block) {
-  auto result = block->getParentOfType<tt::FuncOp>().walk([&](Operation* op) {
-    return MayAccessTensor(op, block, /*reads_too=*/false) ? mlir::WalkResult::interrupt()
-                                                           : mlir::WalkResult::advance();
+// The operations by which the kernel may write to the tensor that the block is of.
+llvm::SmallVector<Operation*> WritesTo(tt::BlockMaskOp block) {
+  llvm::SmallVector<Operation*> writes;
+  block->getParentOfType<tt::FuncOp>().walk([&](Operation* op) {
+    if (MayAccessTensor(op, block, /*reads_too=*/false)) writes.push_back(op);
   });
-  return result.wasInterrupted();
+  return writes;
 }
 
 std::optional<BlockCopy> BlockCopyOf(Operation* op) {
@@ -34,7 +35,8 @@ std::optional<BlockCopy> BlockCopyOf(Operation* op) {
   auto index = copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
   if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
   if (copy.getOther() && !NanFlagOf(copy.getOther())) return std::nullopt;
-  if (MayBeWritten(named->block)) return std::nullopt;
+  // A pointer that the kernel loads may be one to any tensor.
+  if (RootsOfPointer(named->block.getBase()) && !WritesTo(named->block).empty()) return std::nullopt;
   BlockCopy found{{*named}, copy};
   if (!CanMakeTensorMap(CopiedBlockOf(found))) return std::nullopt;
   return found;
@@ -71,6 +73,7 @@ std::optional<BulkCopies> BulkCopies::Find(ForOp loop, ttg::AsyncWaitOp wait, ll
     if (!bulk.AddFirst(first)) return std::nullopt;
   for (CopyRing& ring : bulk.rings_)
     if (!bulk.FindFills(ring)) return std::nullopt;
+  if (!bulk.AreMapsKnown() || !bulk.FindWrites()) return std::nullopt;
   if (!bulk.FindDistance() || !bulk.FindFirstWaits()) return std::nullopt;
   // One that the loop reads from its first slot on, if there is any, says when all have read.
   auto front = llvm::find_if(bulk.rings_, [&](const CopyRing& ring) { return ring.fills == bulk.distance_; });
@@ -128,6 +131,35 @@ bool BulkCopies::FindFills(CopyRing& ring) {
   return true;
 }
 
+// Whether all maps can be made in front of the first copies.
+bool BulkCopies::AreMapsKnown() {
+  Operation* begin = Begin();
+  return llvm::all_of(rings_, [&](const CopyRing& ring) {
+    auto is_known = [&](const BlockCopy& copy) {
+      return IsMadeAtEntry(copy.block) || IsKnownBefore(copy.block, begin);
+    };
+    return llvm::all_of(ring.copies, is_known) && llvm::all_of(ring.firsts, is_known);
+  });
+}
+
+// Whether all that may write to a tensor of the copies is over before the first copy, or begins after the loop. By then
+// all copies have been waited for.
+bool BulkCopies::FindWrites() {
+  Operation* begin = Begin();
+  auto is_apart = [&](Operation* write) {
+    Operation* at = loop_->getBlock()->findAncestorOpInBlock(*write);
+    return !at || at->isBeforeInBlock(begin) || loop_->isBeforeInBlock(at);
+  };
+  for (const CopyRing& ring : rings_)
+    for (const auto& copies : {ring.copies, ring.firsts})
+      for (const BlockCopy& copy : copies)
+        for (Operation* write : WritesTo(copy.block)) {
+          if (!is_apart(write)) return false;
+          follows_writes_ = true;
+        }
+  return true;
+}
+
 // By the tokens that the loop carries from the commit to the wait.
 bool BulkCopies::FindDistance() {
   llvm::SmallVector<Value> inits;
@@ -178,13 +210,34 @@ bool BulkCopies::FindFirstWaits() {
   return true;
 }
 
+// Whether there is a loop around this one in each of the blocks where maps are made.
+bool BulkCopies::IsRepeatedByMap() {
+  return llvm::all_of(rings_, [&](const CopyRing& ring) {
+    return llvm::all_of(ring.copies, [&](const BlockCopy& copy) {
+      Operation* around = MapBlockOf(copy.block)->getParentOp();
+      auto repeats = loop_->getParentOfType<mlir::LoopLikeOpInterface>();
+      return repeats && around->isProperAncestor(repeats);
+    });
+  });
+}
+
 // A program makes its maps in about a microsecond. A loop that does nothing but add products to accumulators waits for
-// the matrix unit, not for the threads that copy. It gets that time back only if the program runs it many times, or if
-// threads could not copy 16 bytes at once. Maps that the launcher makes cost it nothing.
+// the matrix unit, not for the threads that copy. It gets that time back only if the program runs it many times by the
+// same maps, or if threads could not copy 16 bytes at once. Maps that the launcher makes cost it nothing. Those that
+// are made in a loop cost the time again and again, so that more work in an iteration of the dots does not make up for
+// it.
 bool BulkCopies::Pays() {
   auto has_host_map = [](const BlockCopy& copy) { return HasHostMap(tt::BlockMaskOp(copy.block).getBase()); };
-  if (llvm::all_of(rings_, [&](const CopyRing& ring) { return llvm::all_of(ring.copies, has_host_map); })) return true;
-  if (loop_->getParentOfType<mlir::LoopLikeOpInterface>()) return true;
+  auto is_made_at_entry = [](const BlockCopy& copy) { return IsMadeAtEntry(copy.block); };
+  auto all_copies = [&](llvm::function_ref<bool(const BlockCopy&)> holds) {
+    return llvm::all_of(rings_, [&](const CopyRing& ring) { return llvm::all_of(ring.copies, holds); });
+  };
+  if (all_copies(has_host_map) || IsRepeatedByMap()) return true;
+  return (all_copies(is_made_at_entry) && DoesMoreThanAdd()) || HasNarrowCopies();
+}
+
+// Whether the loop does anything with products but add them to accumulators.
+bool BulkCopies::DoesMoreThanAdd() {
   mlir::Block* body = loop_.getBody();
   for (auto dot : body->getOps<ttng::WarpGroupDotOp>()) {
     auto carried = llvm::dyn_cast<BlockArgument>(dot.getC());
@@ -194,6 +247,11 @@ bool BulkCopies::Pays() {
         });
     if (!adds) return true;
   }
+  return false;
+}
+
+// Whether threads could not copy 16 bytes at once.
+bool BulkCopies::HasNarrowCopies() {
   AxisInfoAnalysis axes(loop_->getParentOfType<mlir::ModuleOp>());
   for (const CopyRing& ring : rings_) {
     for (const BlockCopy& each : ring.copies) {
@@ -209,7 +267,11 @@ bool BulkCopies::Pays() {
 // Where there is one ring, which nothing uses but the loop and the copies in front of it.
 void BulkCopies::GoOnFromTileToTile() {
   const CopyRing& ring = rings_.front();
-  if (rings_.size() > 1 || ring.fills == 0 || !ring.first_waits.empty() || late_wait_) return;
+  if (rings_.size() > 1 || ring.fills == 0 || !ring.first_waits.empty() || late_wait_ || follows_writes_) return;
+  // All tiles are copied by the same maps.
+  Operation* tiles = loop_->getParentOp();
+  auto has_map = [&](const BlockCopy& copy) { return IsMadeAtEntry(copy.block) || IsKnownBefore(copy.block, tiles); };
+  if (!llvm::all_of(ring.copies, has_map)) return;
   CopiedBlocks body(ring.copies.begin(), ring.copies.end());
   llvm::SmallVector<CopiedBlocks> firsts;
   for (int64_t fill = 0; fill < ring.fills; ++fill) {

@@ -109,6 +109,11 @@ LogicalResult LowerFence(FunctionLowering& f, ttng::FenceAsyncSharedOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerGlobalFence(FunctionLowering& f, ttng::FenceAsyncGlobalOp /*op*/) {
+  EmitIntrinsic(f.e.b, f.e.loc, "llvm.nvvm.fence.proxy.async.global", nullptr, {});
+  return mlir::success();
+}
+
 }  // namespace
 
 void AddMbarriers(LoweringTable& table) {
@@ -120,6 +125,7 @@ void AddMbarriers(LoweringTable& table) {
   table.Add<ttng::WaitBarrierOp>(LowerWait);
   table.Add<ttng::AsyncCopyMbarrierArriveOp>(LowerCopyArrive);
   table.Add<ttng::FenceAsyncSharedOp>(LowerFence);
+  table.Add<ttng::FenceAsyncGlobalOp>(LowerGlobalFence);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -125,7 +125,8 @@ class Planner final {
     if (!slot || dim < 0) return false;
     llvm::SmallVector<int64_t> sizes(block.getBlock());
     sizes[dim] /= plan_.parts;
-    if (!CanMakeTensorMap(CopiedBlockOf(store, sizes, slot))) return false;
+    // A store reads its map after it has read the slot, so a map that is made anew would take a wait for its end.
+    if (!IsMadeAtEntry(block) || !CanMakeTensorMap(CopiedBlockOf(store, sizes, slot))) return false;
     auto pool = llvm::find_if(plan_.pools, [&](const SlotPool& each) { return each.slot == slot; });
     const size_t pool_number = pool - plan_.pools.begin();
     if (pool == plan_.pools.end()) plan_.pools.push_back({slot, 0});

@@ -7,10 +7,28 @@
 //   first ttng.tensormap_fenceproxy_acquire %m %d = ttng.reinterpret_tensor_descriptor %m
 //
 // Boxes are as wide as the swizzle of the buffer, as tensor_maps.cc copies them.
+//
+// Where a loop makes descriptors, their maps are made anew in each iteration, at the same place in memory:
+//
+//   scf.for %group … {
+//     %base, %rows, %columns, %stride = …
+//     ttg.barrier                                    // all threads have done with the former map
+//     ttng.tensormap_create %m, …, ttng.tensormap_fenceproxy_acquire %m, %d = …
+//     scf.for %tile … { scf.for … { copies by %d } }
+//   }
+//
+// The former map is used no more: each warp has waited for the bytes of all copies by it (bulk_copies.cc). These are
+// loads. A store by such a map would still read it while its data go out, so stores have no map of a loop
+// (store_plan.cc). The threads acquire the map after each write, so no copy uses what was cached of the former one.
+//
+// In a loop a tensor may be empty: it has no element in some dimension, and its base may be null. A map cannot say
+// that. It says one element, and copies by it take a block that lies in front of the tensor: nothing is read.
 #include "compiler/targets/nvidia/tensor_map_maker.h"
 
 #include "compiler/targets/nvidia/tensor_boxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -20,6 +38,8 @@ namespace arith = mlir::arith;
 using mlir::Value;
 
 constexpr int kMapBytes = 128;
+// A coordinate in front of any tensor by more than a block.
+constexpr int64_t kOutside = -(int64_t{1} << 24);
 
 mlir::Block* EntryOf(mlir::Operation* op) { return &op->getParentOfType<tt::FuncOp>().getBody().front(); }
 
@@ -29,23 +49,27 @@ int IntegerTypeNumber(int64_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : 2;
 // The same, swizzle_mode: none, 32, 64 or 128 bytes.
 int SwizzleNumber(int64_t bytes) { return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3; }
 
-// What the maps say, but for constants.
+// What the map says, but for constants and the flag for NaNs.
+llvm::SmallVector<Value> PartsOf(tt::BlockMaskOp block) {
+  llvm::SmallVector<Value> parts = {block.getBase()};
+  llvm::append_range(parts, block.getShape());
+  llvm::append_range(parts, block.getStrides());
+  return parts;
+}
+
 llvm::SmallVector<Value> PartsOf(llvm::ArrayRef<CopiedBlock> blocks) {
   llvm::SmallVector<Value> parts;
   for (const CopiedBlock& each : blocks) {
-    tt::BlockMaskOp block = each.block;
-    parts.push_back(block.getBase());
-    llvm::append_range(parts, block.getShape());
-    llvm::append_range(parts, block.getStrides());
+    llvm::append_range(parts, PartsOf(each.block));
     if (each.nan_flag) parts.push_back(each.nan_flag);
   }
   return parts;
 }
 
-// Moves `value`, which is at hand where the function begins, in front of `place`. False where it cannot.
+// Moves `value`, which is at hand in the block of `place`, in front of it. False where it cannot.
 bool MoveInFrontOf(Value value, mlir::Operation* place) {
   mlir::Operation* op = value.getDefiningOp();
-  if (!op || op->isBeforeInBlock(place)) return true;
+  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place)) return true;
   if (!mlir::isPure(op) || op->getNumRegions() > 0) return false;
   if (!llvm::all_of(op->getOperands(), [&](Value operand) { return MoveInFrontOf(operand, place); })) return false;
   op->moveBefore(place);
@@ -59,23 +83,49 @@ Value MakeSlot(mlir::Block* entry, mlir::Location loc) {
                                    b.getI32IntegerAttr(kMapBytes));
 }
 
-// Sets `b` behind all that the maps say; where there are maps already, in front of the first one's acquisition.
-void SetBehind(mlir::OpBuilder& b, llvm::ArrayRef<CopiedBlock> blocks) {
-  mlir::Block* entry = EntryOf(tt::BlockMaskOp(blocks.front().block));
+// Sets `b` after all that the maps say; where `where` has maps already, in front of the first one's acquisition. Says
+// whether that is so.
+bool SetBehind(mlir::OpBuilder& b, mlir::Block* where, llvm::ArrayRef<CopiedBlock> blocks) {
   const llvm::SmallVector<Value> parts = PartsOf(blocks);
-  auto acquisitions = entry->getOps<ttng::TensormapFenceproxyAcquireOp>();
+  auto acquisitions = where->getOps<ttng::TensormapFenceproxyAcquireOp>();
   if (!acquisitions.empty()) {
     mlir::Operation* first = *acquisitions.begin();
-    if (llvm::all_of(parts, [&](Value part) { return MoveInFrontOf(part, first); })) return b.setInsertionPoint(first);
+    if (llvm::all_of(parts, [&](Value part) { return MoveInFrontOf(part, first); })) {
+      b.setInsertionPoint(first);
+      return true;
+    }
   }
   mlir::Operation* last = nullptr;
-  for (Value part : parts)
-    if (mlir::Operation* op = part.getDefiningOp(); op && (!last || last->isBeforeInBlock(op))) last = op;
-  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(entry);
+  for (Value part : parts) {
+    mlir::Operation* op = part.getDefiningOp();
+    if (op && op->getBlock() == where && (!last || last->isBeforeInBlock(op))) last = op;
+  }
+  last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(where);
+  return false;
+}
+
+// i1: some size is less than one. Null where none can be.
+Value IsEmpty(mlir::OpBuilder& b, tt::BlockMaskOp block) {
+  mlir::Location loc = block.getLoc();
+  Value is_empty;
+  for (Value size : block.getShape()) {
+    if (std::optional<int64_t> known = mlir::getConstantIntValue(size); known && *known > 0) continue;
+    Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
+    Value is_none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, size, one);
+    is_empty = is_empty ? arith::OrIOp::create(b, loc, is_empty, is_none).getResult() : is_none;
+  }
+  return is_empty;
+}
+
+// As the map has it: an i32.
+Value SizeOf(mlir::OpBuilder& b, mlir::Location loc, Value size, bool may_be_empty) {
+  if (may_be_empty && !mlir::getConstantIntValue(size))
+    size = arith::MaxSIOp::create(b, loc, size, arith::ConstantIntOp::create(b, loc, 1, 64));
+  return arith::TruncIOp::create(b, loc, b.getI32Type(), size);
 }
 
 // Writes the map, by one of the warps.
-Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp) {
+Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, bool may_be_empty, Value slot, int warp) {
   tt::BlockMaskOp block = copied.block;
   ttg::MemDescType buffer = copied.buffer;
   mlir::Location loc = block.getLoc();
@@ -83,8 +133,7 @@ Value Create(mlir::OpBuilder& b, const CopiedBlock& copied, Value slot, int warp
   auto i32 = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, loc, value, 32); };
   llvm::SmallVector<Value> box, sizes, strides;
   for (int64_t size : llvm::reverse(ttng::BoxOf(copied.sizes, buffer))) box.push_back(i32(size));
-  for (Value size : llvm::reverse(block.getShape()))
-    sizes.push_back(arith::TruncIOp::create(b, loc, b.getI32Type(), size));
+  for (Value size : llvm::reverse(block.getShape())) sizes.push_back(SizeOf(b, loc, size, may_be_empty));
   Value bytes = arith::ConstantIntOp::create(b, loc, bits / 8, 64);
   for (Value stride : llvm::reverse(block.getStrides().drop_back()))
     strides.push_back(arith::MulIOp::create(b, loc, stride, bytes));
@@ -125,40 +174,84 @@ int TypeNumber(mlir::Type element) {
 bool CanMakeTensorMap(const CopiedBlock& copied) {
   tt::BlockMaskOp block = copied.block;
   ttg::MemDescType buffer = copied.buffer;
-  if (copied.nan_flag && buffer.getElementType().getIntOrFloatBitWidth() == 8) return false;
-  auto is_at_hand = [entry = EntryOf(block)](Value value) { return value.getParentBlock() == entry; };
-  return is_at_hand(block.getBase()) && llvm::all_of(block.getShape(), is_at_hand) &&
-         llvm::all_of(block.getStrides(), is_at_hand) && (!copied.nan_flag || is_at_hand(copied.nan_flag)) &&
+  Value nan_flag = copied.nan_flag;
+  if (nan_flag && buffer.getElementType().getIntOrFloatBitWidth() == 8) return false;
+  // The flag is an argument or a constant.
+  return MapBlockOf(block) && (!nan_flag || nan_flag.getParentBlock() == EntryOf(block)) &&
          ttng::IsMadeOfBoxes(copied.sizes, copied.buffer);
 }
 
+mlir::Block* MapBlockOf(tt::BlockMaskOp block) {
+  const llvm::SmallVector<Value> parts = PartsOf(block);
+  auto is_in = [](Value part, mlir::Block* where) { return part.getParentBlock() == where; };
+  mlir::Block* where = block->getBlock();
+  while (!llvm::isa<tt::FuncOp>(where->getParentOp()) &&
+         llvm::none_of(parts, [&](Value part) { return is_in(part, where); }))
+    where = where->getParentOp()->getBlock();
+  if (llvm::isa<tt::FuncOp>(where->getParentOp())) {
+    where = EntryOf(block);
+    return llvm::all_of(parts, [&](Value part) { return is_in(part, where); }) ? where : nullptr;
+  }
+  // Scalars are the same in all threads, so these take the same way.
+  for (mlir::Operation* op = where->getParentOp(); !llvm::isa<tt::FuncOp>(op); op = op->getParentOp())
+    if (!llvm::isa<mlir::scf::ForOp, mlir::scf::WhileOp, mlir::scf::IfOp>(op)) return nullptr;
+  return where;
+}
+
+bool IsMadeAtEntry(tt::BlockMaskOp block) { return MapBlockOf(block) == EntryOf(block); }
+
+bool IsKnownBefore(tt::BlockMaskOp block, mlir::Operation* op) {
+  return llvm::all_of(PartsOf(block), [&](Value part) {
+    mlir::Operation* before = part.getParentBlock()->findAncestorOpInBlock(*op);
+    return before && (!part.getDefiningOp() || part.getDefiningOp()->isBeforeInBlock(before));
+  });
+}
+
 void TensorMapMaker::Make(llvm::ArrayRef<CopiedBlock> blocks) {
-  llvm::SmallVector<CopiedBlock> missing;
+  llvm::MapVector<mlir::Block*, llvm::SmallVector<CopiedBlock>> missing;
   for (const CopiedBlock& each : blocks)
-    if (made_.insert({KeyOf(each), Value()}).second) missing.push_back(each);
-  if (missing.empty()) return;
+    if (made_.insert({KeyOf(each), Map()}).second) missing[MapBlockOf(each.block)].push_back(each);
+  for (const auto& [where, of_block] : missing) MakeIn(where, of_block);
+}
+
+void TensorMapMaker::MakeIn(mlir::Block* where, llvm::ArrayRef<CopiedBlock> missing) {
   tt::BlockMaskOp front = missing.front().block;
-  auto made = EntryOf(front)->getOps<ttng::TensormapCreateOp>();
+  const bool is_entry = where == EntryOf(front);
+  auto made = where->getOps<ttng::TensormapCreateOp>();
   const auto made_before = static_cast<int>(std::distance(made.begin(), made.end()));
   mlir::OpBuilder b(front.getContext());
-  SetBehind(b, missing);
-  llvm::SmallVector<Value> maps;
+  const bool has_maps = SetBehind(b, where, missing);
+  if (!is_entry && !has_maps) ttg::BarrierOp::create(b, front.getLoc(), "all");
+  llvm::SmallVector<Map> maps;
   for (auto [i, each] : llvm::enumerate(missing)) {
     Value slot = MakeSlot(EntryOf(front), front.getLoc());
-    maps.push_back(Create(b, each, slot, made_before + static_cast<int>(i)));
+    maps.push_back({Create(b, each, !is_entry, slot, made_before + static_cast<int>(i)), Value()});
+    if (!is_entry) maps.back().is_empty = IsEmpty(b, each.block);
   }
-  for (Value map : maps) ttng::TensormapFenceproxyAcquireOp::create(b, front.getLoc(), map);
+  for (const Map& map : maps) ttng::TensormapFenceproxyAcquireOp::create(b, front.getLoc(), map.desc);
   // Maps that are taken together have one barrier.
   while (b.getInsertionPoint() != b.getInsertionBlock()->end() &&
          llvm::isa<ttng::TensormapFenceproxyAcquireOp>(*b.getInsertionPoint()))
     b.setInsertionPointAfter(&*b.getInsertionPoint());
   for (auto [map, each] : llvm::zip(maps, missing)) {
     auto block = mlir::RankedTensorType::get(each.sizes, each.buffer.getElementType());
-    made_[KeyOf(each)] =
-        ttng::ReinterpretTensorDescOp::create(b, front.getLoc(), tt::TensorDescType::get(b.getContext(), block), map);
+    auto type = tt::TensorDescType::get(b.getContext(), block);
+    map.desc = ttng::ReinterpretTensorDescOp::create(b, front.getLoc(), type, map.desc);
+    made_[KeyOf(each)] = map;
   }
 }
 
-Value TensorMapMaker::MapFor(const CopiedBlock& block) const { return made_.lookup(KeyOf(block)); }
+Value TensorMapMaker::MapFor(const CopiedBlock& block) const { return made_.lookup(KeyOf(block)).desc; }
+
+llvm::SmallVector<Value> TensorMapMaker::CoordinatesFor(mlir::OpBuilder& b, const CopiedBlock& block,
+                                                        mlir::ValueRange coordinates) const {
+  llvm::SmallVector<Value> adjusted(coordinates);
+  const Value is_empty = made_.lookup(KeyOf(block)).is_empty;
+  if (!is_empty) return adjusted;
+  mlir::Location loc = is_empty.getLoc();
+  Value outside = arith::ConstantIntOp::create(b, loc, kOutside, 32);
+  adjusted.front() = arith::SelectOp::create(b, loc, is_empty, outside, adjusted.front());
+  return adjusted;
+}
 
 }  // namespace tritond::compiler

@@ -22,21 +22,38 @@ int TypeNumber(mlir::Type element);
 // That of signed integers of 32 bits.
 inline constexpr int kSignedWordType = 3;
 
-// Whether the kernel can make a tensor map for copies between the two: it is at hand where the function begins, and
+// Whether the kernel can make a tensor map for copies between the two: MapBlockOf finds a block, and the copied block
 // lies in the buffer as bulk copies place it. No map fills 8-bit floats with NaNs.
 bool CanMakeTensorMap(const CopiedBlock& copied);
 
-// Makes the tensor maps of a function where it begins, each once. Those of two makers are made at once, too, where what
-// they say is known early enough.
+// The innermost block that defines something that the map says. Null where not all threads of the program run it
+// together, as in partitions of a warp-specialised kernel.
+mlir::Block* MapBlockOf(tt::BlockMaskOp block);
+bool IsMadeAtEntry(tt::BlockMaskOp block);
+// Whether all that the map says is defined before `op`, which need not be in the block of the map.
+bool IsKnownBefore(tt::BlockMaskOp block, mlir::Operation* op);
+
+// Makes the tensor maps of a function, each once, in the blocks where MapBlockOf says. Those of two makers are made at
+// once, too, where what they say is known early enough.
 class TensorMapMaker final {
  public:
-  // Those for `blocks`, at once. CanMakeTensorMap holds for them.
+  // Those for `blocks`, at once where they are made in one block. CanMakeTensorMap holds for them.
   void Make(llvm::ArrayRef<CopiedBlock> blocks);
   // The map for copies of the block, which has been made: a !tt.tensordesc.
   mlir::Value MapFor(const CopiedBlock& block) const;
+  // What a copy by this map takes as the coordinates of the block. Of an empty tensor the block lies outside.
+  llvm::SmallVector<mlir::Value> CoordinatesFor(mlir::OpBuilder& b, const CopiedBlock& block,
+                                                mlir::ValueRange coordinates) const;
 
  private:
-  llvm::MapVector<llvm::SmallVector<const void*>, mlir::Value> made_;
+  struct Map {
+    mlir::Value desc;
+    mlir::Value is_empty;  // i1: its tensor has no element; null: not looked at
+  };
+
+  void MakeIn(mlir::Block* where, llvm::ArrayRef<CopiedBlock> missing);
+
+  llvm::MapVector<llvm::SmallVector<const void*>, Map> made_;
 };
 
 }  // namespace tritond::compiler

@@ -120,6 +120,10 @@ def TTNG_FenceAsyncSharedOp : Op<TTNG_Dialect, "fence_async_shared"> {
   let arguments = (ins DefaultValuedAttr<BoolAttr, "false">:$bCluster);
   let assemblyFormat = "attr-dict";
 }
+def TTNG_FenceAsyncGlobalOp : Op<TTNG_Dialect, "fence_async_global"> {
+  let summary = "what threads wrote to global memory before is seen by asynchronous instructions after";
+  let assemblyFormat = "attr-dict";
+}
 
 //===-- Tensor maps -----------------------------------------------------------------------------------------------===//
 

@@ -23,6 +23,7 @@
 //       CHECK:   llvm.cond_br %{{.*}}, ^[[NEXT]], ^[[DONE]]
 //       CHECK: ^[[DONE]]:
 //       CHECK:   "llvm.nvvm.fence.proxy.async.shared_cta"
+//       CHECK:   "llvm.nvvm.fence.proxy.async.global"
 //       CHECK:   "@$1 mbarrier.inval.shared::cta.b64 [$0];"
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @all(%phase: i32, %p: i1) {
@@ -34,6 +35,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     ttng.wait_barrier %b, %phase : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.wait_barrier %b, %phase, %p deps %b : !ttg.memdesc<1xi64, #bar, #smem, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.fence_async_shared {bCluster = false}
+    ttng.fence_async_global
     ttng.inval_barrier %b : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     tt.return
   }
