@@ -235,7 +235,7 @@ FaultKernel Grouped(const std::string& name, const GroupProducts& g) {
   kernel.name = name;
   kernel.target = "emulated:cuda:90";
   kernel.ir = TextOf(g);
-  kernel.options = absl::StrCat("\"num_stages\": ", g.stages);
+  kernel.options = absl::StrCat("\"loop_maps\": true, \"num_stages\": ", g.stages);
   kernel.arrays = {GroupLefts(), GroupRights(), GroupSizes(), GroupResults()};
   return kernel;
 }

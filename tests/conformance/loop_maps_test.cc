@@ -8,7 +8,7 @@
 namespace tritond::conformance {
 namespace {
 
-std::string Options(const GroupProducts& g) { return absl::StrCat("\"num_stages\": ", g.stages); }
+std::string Options(const GroupProducts& g) { return absl::StrCat("\"loop_maps\": true, \"num_stages\": ", g.stages); }
 
 class LoopMaps : public testing::TestWithParam<std::tuple<Machine, GroupProducts>> {};
 

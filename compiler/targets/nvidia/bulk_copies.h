@@ -20,10 +20,12 @@ class BulkCopies final {
  public:
   // Of the body of `loop`: all its copies, and its only wait for copies, in front of them. `firsts`: the copies in
   // front of the loop for its first iterations. `arrival`: in front of which warps are done with what the next
-  // iteration's copies write; null: they are in front of these. Nothing where bulk copies cannot take their place.
+  // iteration's copies write; null: they are in front of these. `loop_maps`: tensor maps may be made in loops. Nothing
+  // where bulk copies cannot take their place.
   static std::optional<BulkCopies> Find(mlir::scf::ForOp loop, ttg::AsyncWaitOp wait,
                                         llvm::ArrayRef<mlir::Operation*> copies,
-                                        llvm::ArrayRef<mlir::Operation*> firsts, mlir::Operation* arrival);
+                                        llvm::ArrayRef<mlir::Operation*> firsts, mlir::Operation* arrival,
+                                        bool loop_maps);
 
   // Whether the loop gains by it.
   bool Pays();
@@ -72,6 +74,7 @@ class BulkCopies final {
   BlockCopy FirstOf(const BlockCopy& copy, int64_t fill) const;
 
   mlir::scf::ForOp loop_;
+  bool loop_maps_ = false;
   mlir::Operation* arrival_ = nullptr;
   ttg::AsyncWaitOp wait_, late_wait_;
   int64_t distance_ = 0;  // iterations from a copy to the wait for it

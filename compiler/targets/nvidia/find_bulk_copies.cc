@@ -28,15 +28,17 @@ llvm::SmallVector<Operation*> WritesTo(tt::BlockMaskOp block) {
   return writes;
 }
 
-std::optional<BlockCopy> BlockCopyOf(Operation* op) {
+std::optional<BlockCopy> BlockCopyOf(Operation* op, bool loop_maps) {
   auto copy = llvm::cast<ttg::AsyncCopyGlobalToLocalOp>(op);
   std::optional<NamedBlock> named = NamedBlockOf(copy.getMask());
   if (!named) return std::nullopt;
   auto index = copy.getResult().getDefiningOp<ttg::MemDescIndexOp>();
   if (!index || !index.getSrc().getDefiningOp<ttg::LocalAllocOp>()) return std::nullopt;
   if (copy.getOther() && !NanFlagOf(copy.getOther())) return std::nullopt;
+  if (!loop_maps && !IsMadeAtEntry(named->block)) return std::nullopt;
   // A pointer that the kernel loads may be one to any tensor.
-  if (RootsOfPointer(named->block.getBase()) && !WritesTo(named->block).empty()) return std::nullopt;
+  const bool is_known = !loop_maps || RootsOfPointer(named->block.getBase());
+  if (is_known && !WritesTo(named->block).empty()) return std::nullopt;
   BlockCopy found{{*named}, copy};
   if (!CanMakeTensorMap(CopiedBlockOf(found))) return std::nullopt;
   return found;
@@ -62,9 +64,10 @@ int64_t SlotsOf(const BlockCopy& copy) { return IndexOf(copy).getSrc().getType()
 }  // namespace
 
 std::optional<BulkCopies> BulkCopies::Find(ForOp loop, ttg::AsyncWaitOp wait, llvm::ArrayRef<Operation*> copies,
-                                           llvm::ArrayRef<Operation*> firsts, Operation* arrival) {
+                                           llvm::ArrayRef<Operation*> firsts, Operation* arrival, bool loop_maps) {
   BulkCopies bulk;
   bulk.loop_ = loop;
+  bulk.loop_maps_ = loop_maps;
   bulk.wait_ = wait;
   bulk.arrival_ = arrival;
   for (Operation* copy : copies)
@@ -82,7 +85,7 @@ std::optional<BulkCopies> BulkCopies::Find(ForOp loop, ttg::AsyncWaitOp wait, ll
 }
 
 bool BulkCopies::AddCopy(Operation* op) {
-  std::optional<BlockCopy> copy = BlockCopyOf(op);
+  std::optional<BlockCopy> copy = BlockCopyOf(op, loop_maps_);
   if (!copy) return false;
   const int64_t slots = SlotsOf(*copy);
   std::optional<MultibufferSlot> slot = SlotOf(IndexOf(*copy).getIndex(), loop_, slots);
@@ -100,7 +103,7 @@ bool BulkCopies::AddCopy(Operation* op) {
 }
 
 bool BulkCopies::AddFirst(Operation* op) {
-  std::optional<BlockCopy> first = BlockCopyOf(op);
+  std::optional<BlockCopy> first = BlockCopyOf(op, loop_maps_);
   if (!first || !mlir::getConstantIntValue(IndexOf(*first).getIndex())) return false;
   for (CopyRing& ring : rings_) {
     auto is_of = [&](const BlockCopy& copy) { return IndexOf(copy).getSrc() == IndexOf(*first).getSrc(); };

@@ -9,9 +9,13 @@
 namespace tritond::compiler::nvidia {
 
 std::vector<OptionRule> OwnRules() {
-  return {{kMaxRegisters, OptionKind::kInteger, 1, 255}, {kPtxVersion, OptionKind::kInteger, 60, 99},
-          {kFlushSubnormals, OptionKind::kBoolean},      {kReadAhead, OptionKind::kBoolean},
-          {kOrderPrograms, OptionKind::kBoolean},        {kBulkCopies, OptionKind::kBoolean},
+  return {{kMaxRegisters, OptionKind::kInteger, 1, 255},
+          {kPtxVersion, OptionKind::kInteger, 60, 99},
+          {kFlushSubnormals, OptionKind::kBoolean},
+          {kReadAhead, OptionKind::kBoolean},
+          {kOrderPrograms, OptionKind::kBoolean},
+          {kBulkCopies, OptionKind::kBoolean},
+          {kLoopMaps, OptionKind::kBoolean},
           {kAssemblerFlags, OptionKind::kText}};
 }
 

@@ -38,7 +38,8 @@ def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
   let options = [
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
     Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "1024", "of each block, beside its buffers">,
-    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">];
+    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">,
+    Option<"loop_maps", "loop-maps", "bool", "false", "tensor maps of loads may be made in loops">];
 }
 
 def AssumeHostMapsPass : Pass<"nvidia-assume-host-maps", "::mlir::ModuleOp"> {

@@ -77,13 +77,15 @@ bool Touches(Operation* op) {
 
 class LoopBarrier final {
  public:
-  LoopBarrier(ForOp loop, const BufferAliases& aliases) : loop_(loop), aliases_(aliases) {}
+  // `loop_maps`: tensor maps may be made in loops.
+  LoopBarrier(ForOp loop, const BufferAliases& aliases, bool loop_maps)
+      : loop_(loop), aliases_(aliases), loop_maps_(loop_maps) {}
 
   // Whether the loop can do without the barrier, and gains by it.
   bool Find() {
     if (!FindAccesses() || !FindEnds() || !FindFirstCopies()) return false;
     if (!FindArrival() && !MayArriveAtCopies()) return false;
-    bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_);
+    bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_, loop_maps_);
     if (bulk_ && !bulk_->Pays()) bulk_.reset();
     return bulk_ || (arrival_ && !has_barriers_ && ttg::NumWarps(loop_) > kGroupWarps);
   }
@@ -110,6 +112,7 @@ class LoopBarrier final {
 
   ForOp loop_;
   const BufferAliases& aliases_;
+  const bool loop_maps_;
   ttg::AsyncWaitOp wait_;
   llvm::SmallVector<Operation*> copies_, dot_waits_;  // of the body
   llvm::SmallVector<Operation*> first_copies_;        // before the loop
@@ -337,7 +340,7 @@ class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> 
         if (!loop || seen.contains(dot)) continue;
         for (auto other : loop.getBody()->getOps<WarpGroupDotOp>()) seen.insert(other);
         BufferAliases aliases(function);
-        LoopBarrier barrier(loop, aliases);
+        LoopBarrier barrier(loop, aliases, loop_maps);
         if (barrier.Find()) barrier.Apply(maps, MayKeepBuffers(function));
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: triton-opt %s -split-input-file --nvidia-split-barriers | FileCheck %s
+// RUN: triton-opt %s -split-input-file --nvidia-split-barriers=loop-maps | FileCheck %s
 
 // The loop over groups makes their maps, after a barrier. Copies of an empty tensor lie outside. They go on from tile to
 // tile of a group.
