@@ -12,6 +12,12 @@ int64_t AllocatedBytes(tt::FuncOp function) {
   return bytes;
 }
 
+int64_t MostScratchBytes(tt::FuncOp function) {
+  int64_t bytes = 0;
+  function.walk([&](mlir::Operation* op) { bytes = std::max(bytes, ScratchBytes(op)); });
+  return bytes;
+}
+
 int64_t LeastRegisters(tt::FuncOp function) {
   int64_t words = 1;
   function.walk([&](ttng::WarpGroupDotOp dot) {

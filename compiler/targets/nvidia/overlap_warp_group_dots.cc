@@ -31,7 +31,6 @@
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
 // reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
-#include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
@@ -273,19 +272,6 @@ class DotsOfBlock final {
   llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
 };
 
-// Shared memory that nothing in the function takes, if nothing shares its place.
-int64_t FreeBytes(tt::FuncOp function, int64_t all) {
-  int64_t scratch = 0;
-  function.walk([&](Operation* op) {
-    if (auto alloc = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
-      all -= BufferBytes(alloc.getType());
-    } else {
-      scratch = std::max(scratch, ScratchBytes(op));
-    }
-  });
-  return all - 2 * scratch;
-}
-
 class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {
  public:
   using OverlapWarpGroupDotsPassBase::OverlapWarpGroupDotsPassBase;
@@ -294,8 +280,9 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       if (!function->walk([](WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted()) continue;
-      int64_t free_bytes = FreeBytes(function, max_shared_bytes);
       BlockLimits limits{registers, max_shared_bytes, AllocatedBytes(function)};
+      // That nothing in the function takes, if nothing shares its place.
+      int64_t free_bytes = max_shared_bytes - limits.buffer_bytes - 2 * MostScratchBytes(function);
       llvm::SmallVector<ForOp> loops;
       function.walk([&](ForOp loop) { loops.push_back(loop); });
       for (ForOp loop : loops) MultibufferOperands(loop, free_bytes, limits);

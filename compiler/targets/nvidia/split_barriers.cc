@@ -319,9 +319,7 @@ class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> 
  private:
   // Whether as many blocks are resident where no two buffers share their memory.
   bool MayKeepBuffers(tt::FuncOp function) {
-    int64_t scratch = 0;
-    function.walk([&](Operation* op) { scratch = std::max(scratch, ScratchBytes(op)); });
-    const int64_t buffers = AllocatedBytes(function) + kSmallBytes;
+    const int64_t scratch = MostScratchBytes(function), buffers = AllocatedBytes(function) + kSmallBytes;
     if (buffers + scratch > max_shared_bytes) return false;
     const BlockLimits limits{registers, max_shared_bytes + reserved_shared_bytes, reserved_shared_bytes};
     const int64_t words = LeastRegisters(function);
