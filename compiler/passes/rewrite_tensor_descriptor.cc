@@ -273,7 +273,7 @@ bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   const int64_t bits = block.getElementTypeBitWidth();
   auto loop = op->getParentOfType<mlir::scf::ForOp>();
   return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop && (FeedsDot(op) || HasDot(loop)) &&
-         (bits == 8 || bits == 16) && IsOfBulkCopies(block, parts);
+         (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts);
 }
 
 // Whether the outermost loop around `op` has dots.

@@ -48,7 +48,7 @@ module {
         $RESHAPE
         $Y = tt.descriptor_load %db[$BINDEX] : !tt.tensordesc<tensor<$BBLOCKx$TY>> -> tensor<$BBLOCKx$TY>
         $TURN
-        %d = tt.dot %x, %y, %acc : tensor<64x$BKx$TY> * tensor<$BKx$BNx$TY> -> tensor<64x$BNxf32>
+        %d = tt.dot %x, %y, %acc$PRECISION : tensor<64x$BKx$TY> * tensor<$BKx$BNx$TY> -> tensor<64x$BNxf32>
         scf.yield %d : tensor<64x$BNxf32>
       }
       %begin = arith.muli %t, %size : i32
@@ -99,6 +99,7 @@ std::string TextOf(const Products& p) {
       Substitute(kProducts, {{"OPERANDS", makes ? kPointers : kDescriptors}, {"MADE", makes ? kMade : ""}});
   return Substitute(
       text, {{"TY", p.type},
+             {"PRECISION", p.type == "f32" ? ", inputPrecision = tf32" : ""},
              {"BK", bk},
              {"BN", bn},
              {"T", absl::StrCat(p.tiles)},
@@ -165,12 +166,22 @@ TEST_P(BulkProducts, AreThoseOfTheTensors) {
   EXPECT_TRUE(Agree(out, expected));
 }
 
+Products OfHost() {
+  Products products;
+  products.source = Source::kHost;
+  return products;
+}
+Products OfFloats() {
+  Products products;
+  products.type = "f32";
+  products.tile_depth = 32;
+  return products;
+}
+
 TEST(BulkCopies, AreMadeWhereTheDeviceHasThem) {
   for (const Machine& machine : Machines({4, 8})) {
     if (!absl::EndsWith(machine.device, "cuda:90")) continue;
-    for (Source source : {Source::kKernel, Source::kHost}) {
-      Products products;
-      products.source = source;
+    for (const Products& products : {Products{}, OfHost(), OfFloats()}) {
       absl::StatusOr<LlirKernel> kernel = CompileToLlir(machine, TextOf(products), "\"num_stages\": 3");
       ASSERT_TRUE(kernel.ok()) << kernel.status();
       EXPECT_TRUE(absl::StrContains(kernel->text, "cp.async.bulk.tensor.2d")) << kernel->text;
@@ -198,12 +209,15 @@ const Products kAll[] = {
     {"f16", 100, 60, 256, 64, 64, 3, 3, true, false, Source::kHostWithNans},
     {"bf16", 90, 120, 160, 128, 32, 2, 4, false, false, Source::kHostWithNans},
     {"f16", 100, 64, 264, 64, 64, 3, 2, true, true, Source::kHostWithNans},
+    {"f32", 100, 60, 132, 64, 32, 3, 3},
+    {"f32", 100, 120, 96, 128, 64, 2, 4, false},
+    {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHost},
+    {"f32", 100, 60, 128, 64, 32, 2, 3, false, true, Source::kHost},
+    {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHostWithNans},
+    {"f32", 100, 60, 0, 64, 32, 2, 3, true, false, Source::kHostWithNans},
     {"f8E4M3FN", 100, 60, 256, 64, 128, 3, 3, true, false, Source::kHostWithNans},  // by threads, as all that follow
     {"f8E4M3FN", 100, 60, 250, 64, 128, 3, 3, true, false, Source::kHostWithNans},  // a row's end inside a copy
     {"f8E4M3FN", 90, 50, 331, 128, 64, 2, 4, false, false, Source::kHostWithNans},
-    {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHost},
-    {"f32", 100, 60, 128, 64, 32, 2, 3, true, false, Source::kHostWithNans},
-    {"f32", 100, 60, 0, 64, 32, 2, 3, true, false, Source::kHostWithNans},
 };
 
 INSTANTIATE_TEST_SUITE_P(On, BulkProducts,

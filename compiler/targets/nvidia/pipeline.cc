@@ -110,7 +110,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   barriers.max_shared_bytes = info.max_shared_bytes;
   barriers.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   barriers.registers = info.registers;
-  barriers.loop_maps = options.own.Boolean(kLoopMaps, false);
+  barriers.loop_maps = options.own.Boolean(kLoopMaps, true);
   pm.addPass(createSplitBarriersPass(barriers));
 }
 
