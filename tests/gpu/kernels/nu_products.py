@@ -9,7 +9,7 @@ from case import DEVICE, Case, empty, rand, randint, registry, uniform, zeros
 from lm_experts import align
 
 CASES, case = registry()
-F16, BF16, F8 = torch.float16, torch.bfloat16, torch.float8_e4m3fn
+F16, BF16, F8, F64 = torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float64
 
 
 def describe(x, *block):
@@ -476,3 +476,61 @@ def nu_tf32_by_columns(M=2000, N=2050, K=2044):
     return Case(f32_by_columns, (triton.cdiv(M, 128) * triton.cdiv(N, 64),), (describe(a, 32, 128), b, c, M, N, K),
                 dict(PRECISION="tf32", BM=128, BN=64, BK=32), (c,), lambda: (a.T @ b,), options=dict(num_warps=4, num_stages=3),
                 flops=2 * M * N * K)
+
+
+@triton.jit
+def f64_batches(a_ptr, b_ptr, c_ptr, alpha, beta, batches, S: tl.constexpr, K: tl.constexpr, BK: tl.constexpr):
+    """c = alpha a b^T + beta c0 of f64 matrices of S x S, one a program; c0 is one that all share and lies after a."""
+    i = tl.program_id(0).to(tl.int64)
+    s, k = tl.arange(0, S), tl.arange(0, BK)
+    acc = tl.zeros((S, S), tl.float64)
+    for start in range(0, K, BK):
+        a = tl.load(a_ptr + i * S * K + s[:, None] * K + start + k[None, :], mask=(start + k < K)[None, :], other=0.0)
+        b = tl.load(b_ptr + i * S * K + s[None, :] * K + start + k[:, None], mask=(start + k < K)[:, None], other=0.0)
+        acc = tl.dot(a, b, acc, out_dtype=tl.float64)
+    tile = s[:, None] * S + s[None, :]
+    acc = alpha * acc + beta * tl.load(a_ptr + batches * S * K + tile)
+    tl.store(c_ptr + i * S * S + tile, acc)
+
+
+@case
+def nu_f64_batches(batches=3000, S=64, K=60):
+    a, b, c = rand(batches * S * K + S * S, dtype=F64), rand(batches, S, K, dtype=F64), empty(batches, S, S, dtype=F64)
+
+    def reference():
+        left, first = a[:batches * S * K].view(batches, S, K), a[batches * S * K:].view(S, S)
+        return (0.5 * left @ b.transpose(1, 2) + 2.0 * first,)
+
+    return Case(f64_batches, (batches,), (a, b, c, 0.5, 2.0, batches), dict(S=S, K=K, BK=16), (c,), reference, rtol=1e-12,
+                options=dict(num_warps=4, num_stages=2), bytes=batches * S * (2 * K + S) * 8)
+
+
+@triton.jit
+def depthwise(x, w, bias, y, H, W, C, TAPS: tl.constexpr, BW: tl.constexpr, BC: tl.constexpr):
+    """TAPS x TAPS for each channel, NHWC, same size: a piece of a line by a piece of the channels."""
+    line, c = tl.program_id(0), tl.program_id(2) * BC + tl.arange(0, BC)
+    h, v = line % H, tl.program_id(1) * BW + tl.arange(0, BW)
+    acc = tl.zeros((BW, BC), tl.float32) + tl.load(bias + c, mask=c < C, other=0.0)[None, :]
+    for i in range(TAPS):
+        above = h + i - TAPS // 2
+        if (above >= 0) & (above < H):
+            base = (line + i - TAPS // 2).to(tl.int64) * W * C
+            for j in tl.static_range(TAPS):
+                at = v + (j - TAPS // 2)
+                inside = ((at >= 0) & (at < W))[:, None] & (c < C)[None, :]
+                pixels = tl.load(x + base + at[:, None] * C + c[None, :], mask=inside, other=0.0)
+                acc += pixels.to(tl.float32) * tl.load(w + (i * TAPS + j) * C + c, mask=c < C, other=0.0).to(tl.float32)[None, :]
+    to = y + line.to(tl.int64) * W * C + v[:, None] * C + c[None, :]
+    tl.store(to, acc.to(y.dtype.element_ty), mask=(v < W)[:, None] & (c < C)[None, :])
+
+
+@case
+def nu_depthwise_7x7(images=24, H=56, W=56, C=192):
+    x, w, bias, y = rand(images, H, W, C, dtype=F16), rand(7, 7, C, dtype=F16, scale=0.2), rand(C), empty(images, H, W, C, dtype=F16)
+
+    def reference():
+        taps = w.float().permute(2, 0, 1)[:, None]
+        return (torch.nn.functional.conv2d(x.float().permute(0, 3, 1, 2), taps, bias, padding=3, groups=C).permute(0, 2, 3, 1),)
+
+    return Case(depthwise, (images * H, triton.cdiv(W, 32), triton.cdiv(C, 64)), (x, w, bias, y, H, W, C), dict(TAPS=7, BW=32, BC=64), (y,),
+                reference, options=dict(num_warps=4), bytes=images * H * W * C * 4)

@@ -572,5 +572,6 @@ def nu_ragged_states(lengths=(4000, 65, 1500, 2048, 3001, 700, 1, 2500), H=16, K
         return torch.stack(kept), torch.stack(ends)
 
     return Case(ragged_states, (V // 32, len(lengths) * H),
-                (k, v, g, h, final, tensor(cu, torch.int32), tensor(offsets, torch.int32), H, chunks), dict(K=K, V=V, BV=32, BT=BT), (h, final),
-                reference, rtol=2e-2, options=dict(num_warps=4, num_stages=3), flops=2 * T * H * K * V)
+                (k, v, g, h, final, tensor(cu, torch.int32), tensor(offsets, torch.int32), H, chunks),
+                dict(K=K, V=V, BV=32, BT=BT), (h, final), reference, rtol=2e-2, options=dict(num_warps=4, num_stages=3),
+                flops=2 * T * H * K * V)
