@@ -78,7 +78,8 @@ def nu_ind_reflect_shuffle(N=32, C=16, H=150, W=131, S=2, P=3):
 
 
 @triton.jit
-def upsample_add(in0, in1, out0, xnumel, SY, SX, H: tl.constexpr, W: tl.constexpr, OH: tl.constexpr, OW: tl.constexpr, XBLOCK: tl.constexpr):
+def upsample_add(in0, in1, out0, xnumel, SY, SX, H: tl.constexpr, W: tl.constexpr, OH: tl.constexpr, OW: tl.constexpr,
+                 XBLOCK: tl.constexpr):
     """Bilinear to a size that is no multiple, four gathers by 64-bit indices, added to another tensor."""
     xindex = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)[:]
     xmask = xindex < xnumel
@@ -253,7 +254,8 @@ def nu_ind_welford_split(N=96, C=160, HW=55 * 57, split=40):
 
 
 @triton.jit
-def mix_order(in0, in1, out0, out1, ws0, ws1, xnumel, RSPLIT_SIZE: tl.constexpr, N: tl.constexpr, XBLOCK: tl.constexpr, R0_BLOCK: tl.constexpr):
+def mix_order(in0, in1, out0, out1, ws0, ws1, xnumel, RSPLIT_SIZE: tl.constexpr, N: tl.constexpr, XBLOCK: tl.constexpr,
+              R0_BLOCK: tl.constexpr):
     """Row and column reductions of one pass: rows' norms are stored, columns' sums and maxima wait in registers for a workspace."""
     r0_index = tl.arange(0, R0_BLOCK)[None, :]
     r0_mask = r0_index < N
@@ -381,7 +383,8 @@ def nu_ind_cummax(rows=4095, N=3000):
 
 
 @triton.jit
-def tile_transpose(in0, in1, in2, out0, out1, ynumel, xnumel, C: tl.constexpr, HW: tl.constexpr, YBLOCK: tl.constexpr, XBLOCK: tl.constexpr):
+def tile_transpose(in0, in1, in2, out0, out1, ynumel, xnumel, C: tl.constexpr, HW: tl.constexpr, YBLOCK: tl.constexpr,
+                   XBLOCK: tl.constexpr):
     """Channels last to channels first by tiles: bias, sum with a tensor in the other order, ReLU, and bools for its gradient."""
     yindex = (tl.program_id(1) + tl.program_id(2) * tl.num_programs(1)) * YBLOCK + tl.arange(0, YBLOCK)[:, None]
     ymask = yindex < ynumel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows, in configurations from 1 to 32 warps and from 49 to 151936 columns: losses in chunks, norms with gradients, quantized rows, top-k."""
+"""Rows, in configurations from 1 to 32 warps and from 49 to 151936 columns: losses in chunks, norms, gradients, quantized rows, top-k."""
 import torch
 import triton
 import triton.language as tl
@@ -111,7 +111,8 @@ def masked_softmax(x, mask, y, rows, per_mask, heads, scale, N: tl.constexpr, BM
 
 @case
 def nu_masked_softmax_49(windows=4000, heads=8, T=49):
-    x, mask, y = rand(windows, heads, T, T, dtype=F16), randint(0, 4, windows, T, T, dtype=torch.uint8), empty(windows, heads, T, T, dtype=F16)
+    x, mask = rand(windows, heads, T, T, dtype=F16), randint(0, 4, windows, T, T, dtype=torch.uint8)
+    y = empty(windows, heads, T, T, dtype=F16)
     mask[:, 5] = 0
 
     def reference():
@@ -170,7 +171,8 @@ def add_rms_quant_mx(x, residual, w, sum_out, y, scales, eps, N: tl.constexpr, G
     row = tl.program_id(0).to(tl.int64)
     g = tl.arange(0, GROUPS)
     c = g[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
-    v = tl.load(x + row * N + c, mask=c < N, other=0.0).to(tl.float32) + tl.load(residual + row * N + c, mask=c < N, other=0.0).to(tl.float32)
+    v = tl.load(x + row * N + c, mask=c < N, other=0.0).to(tl.float32)
+    v += tl.load(residual + row * N + c, mask=c < N, other=0.0).to(tl.float32)
     tl.store(sum_out + row * N + c, v.to(sum_out.dtype.element_ty), mask=c < N)
     rstd = tl.rsqrt(tl.sum(tl.sum(v * v, 1), 0) / N + eps)
     v = v * rstd * tl.load(w + c, mask=c < N, other=0.0).to(tl.float32)
@@ -233,8 +235,8 @@ def nu_top_k_packed(rows=60001, N=700, K=16):
         place = 0xFFFF - (key.topk(K, 1)[0] & 0xFFFF)
         return x.gather(1, place), place
 
-    return Case(top_k_packed, (triton.cdiv(rows, 8),), (x, values, indices, rows), dict(N=N, K=K, BM=8, BN=256), (values, indices), reference,
-                rtol=1e-9, options=dict(num_warps=4), bytes=rows * N * 2)
+    return Case(top_k_packed, (triton.cdiv(rows, 8),), (x, values, indices, rows), dict(N=N, K=K, BM=8, BN=256), (values, indices),
+                reference, rtol=1e-9, options=dict(num_warps=4), bytes=rows * N * 2)
 
 
 @triton.jit
@@ -287,7 +289,8 @@ def render_rays(density, color, step, out, opacity, rays, S: tl.constexpr, BM: t
 
 @case
 def nu_render_rays(rays=131000, S=192):
-    density, color, step, out, opacity = uniform(rays, S, high=2.0), rand(rays, S, 3), uniform(rays, S, high=0.05), empty(rays, 4), empty(rays)
+    density, color, step = uniform(rays, S, high=2.0), rand(rays, S, 3), uniform(rays, S, high=0.05)
+    out, opacity = empty(rays, 4), empty(rays)
 
     def reference():
         keep = torch.exp(-density * step)
@@ -406,8 +409,8 @@ def nu_norm_quant_asymmetric(rows=16384, N=3584, stride=5376):
         q = ((v / scale[:, None] + 0.5).floor() + at[:, None]).clamp(0, 255)
         return q, scale, at, q.sum(1)
 
-    return Case(norm_quantize_asymmetric, (rows,), (x, w, b, y, scales, zero, sums, stride, 1e-5), dict(N=N, BN=4096), (y, scales, zero, sums),
-                reference, options=dict(num_warps=8), bytes=rows * N * 3)
+    return Case(norm_quantize_asymmetric, (rows,), (x, w, b, y, scales, zero, sums, stride, 1e-5), dict(N=N, BN=4096),
+                (y, scales, zero, sums), reference, options=dict(num_warps=8), bytes=rows * N * 3)
 
 
 @triton.jit
@@ -454,5 +457,5 @@ def nu_group_norm_bwd_last(N=32, HW=31 * 33, C=640, G=32):
         d = wg - wg.mean((1, 3), keepdim=True) - hat * (wg * hat).mean((1, 3), keepdim=True)
         return d * rstd[:, None, :, None], (g * hat).sum(1), g.sum(1)
 
-    return Case(group_norm_backward_last, (G, N), (dy, x, w, mean, rstd, dx, dw, db, HW), dict(G=G, CG=C // G, BHW=128, BC=32), (dx, dw, db),
-                reference, options=dict(num_warps=8), bytes=N * HW * C * 6)
+    return Case(group_norm_backward_last, (G, N), (dy, x, w, mean, rstd, dx, dw, db, HW), dict(G=G, CG=C // G, BHW=128, BC=32),
+                (dx, dw, db), reference, options=dict(num_warps=8), bytes=N * HW * C * 6)

@@ -205,8 +205,8 @@ def nu_nearest_16(m=4095, n=4001, K=16):
         d = torch.stack([(queries[:, None, a] - points[None, :, a]).double() for a in range(3)], 2).square().sum(2)
         return d.topk(K, 1, largest=False, sorted=True)
 
-    return Case(nearest_k, (triton.cdiv(m, 16),), (queries, points, distances, indices, m, n), dict(K=K, BM=16, BN=64), (distances, indices),
-                reference, options=dict(num_warps=4), flops=8 * m * n)
+    return Case(nearest_k, (triton.cdiv(m, 16),), (queries, points, distances, indices, m, n), dict(K=K, BM=16, BN=64),
+                (distances, indices), reference, options=dict(num_warps=4), flops=8 * m * n)
 
 
 @triton.jit
