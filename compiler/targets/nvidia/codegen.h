@@ -76,6 +76,9 @@ void GuardRotations(llvm::Module& module);
 // guard_unsigned.cc. Floats of unsigned numbers that are sign-extended, in a form that the assembler gets right.
 void GuardUnsigned(llvm::Module& module);
 
+// select_words.cc. Elements that are selected by the same conditions in many words are masked as words.
+void SelectWords(llvm::Module& module);
+
 // mask_words.cc. Masks of halves in a form that the assembler gets right.
 void MaskWords(llvm::Module& module);
 

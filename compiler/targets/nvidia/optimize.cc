@@ -191,6 +191,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   GuardRotations(module);
   GuardUnsigned(module);
   SelectSignedBits(module);
+  SelectWords(module);
   MaskWords(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);

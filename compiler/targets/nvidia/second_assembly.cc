@@ -28,7 +28,8 @@
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
 // as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
-// does not grow at all.
+// does not grow at all. So do half as many blocks again where these load as much a thread, and memory has not answered
+// by the time that all warps have issued an iteration.
 //
 // Blocks of one warp may have all registers; they keep those that the assembler takes by itself where more do not make
 // them load more at once.
@@ -89,6 +90,9 @@ constexpr int64_t kShareOfNextBlockRegisters = 3;
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
+// Of a thread of a loop that loads, beside those that it loads to.
+constexpr int64_t kRegistersBesideLoads = 24;
+constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
 // Blocks of as many warps come and go in large portions, so that twice as many are worth a try.
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
@@ -182,6 +186,18 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   return note.all_warps && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
+// Half as many blocks again of a kernel that waits for its loads, where that is worth a try; else 0. Their threads have
+// room for all that they load, and their warps have issued an iteration well before memory has answered.
+int64_t StreamBlocksToAskFor(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
+                             const TargetInfo& info) {
+  const int64_t blocks = Blocks(taken, note, num_warps, info) * 3 / 2, warps = blocks * num_warps;
+  if (warps == 0 || warps > info.multiprocessor.warps || note.loads == 0) return 0;
+  if (note.loads / kRegisterBytes + kRegistersBesideLoads > info.registers / (warps * kLanes)) return 0;
+  const double instructions = static_cast<double>(code.loop_bytes) / kInstructionBytes;
+  const double issued = instructions * static_cast<double>(warps) / info.rates.issued_warps;
+  return issued < kNearlyAll * code.latencies * info.rates.memory_latency * info.rates.clock ? blocks : 0;
+}
+
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
 // multiprocessor, where it stores less.
 std::string WithAllRegisters(std::string once, const std::string& kernel, const std::optional<Note>& note,
@@ -223,7 +239,8 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   const CubinCode before = CodeOfCubin(once, kernel, info.arch.get<int>());
   const CubinCode after = CodeOfCubin(*again, kernel, info.arch.get<int>());
   const bool loads_less = after.AtOnce() * static_cast<double>(own) < before.AtOnce() * static_cast<double>(asked);
-  return own > asked && !loads_less && after.bytes <= before.bytes ? *std::move(again) : once;
+  const bool is_short = after.bytes <= before.bytes + before.bytes / kShareOfStoringCode;
+  return own > asked && !loads_less && is_short ? *std::move(again) : once;
 }
 
 // The binary for more blocks on a multiprocessor, where that costs little.
@@ -231,7 +248,10 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const bool streams = AskedBlocks(ptx, note) > 0;
-  const int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch);
+  int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
+  if (blocks == 0 && streams) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return once;
@@ -240,8 +260,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
   if (!twice && stores) return once;
-  const int arch = info.arch.get<int>();
-  const CubinCode before = CodeOfCubin(once, kernel, arch), after = CodeOfCubin(*again, kernel, arch);
+  const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   if (note.all_warps && after.AtOnce() * static_cast<double>(blocks) < before.AtOnce() * now_blocks) return once;
   const bool loops = twice && !note.all_warps && before.loop_bytes > 0;

@@ -259,6 +259,28 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   EXPECT_EQ(fewer.plain, 1);
 }
 
+// Blocks of four warps that wait for their loads, eight of which were asked for.
+TEST_F(AllWarps, HalfAsManyBlocksAgainThatLoadAsMuch) {
+  const std::string eight = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/36)),
+                    twelve = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14)),
+                    alone = Binary(LoopThatLoads(4, false, "sm_90a", /*held=*/14));
+  auto text = [](int loads) {
+    return Kernel(60, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n.minnctapersm 8\n"));
+  };
+  info_.rates.memory_latency = 700;
+  info_.rates.clock = 1.8;
+  TwoBinaries loads_more(eight, twelve, /*blocks=*/12), loads_less(eight, alone, 12), has_no_room(eight, twelve, 12);
+  EXPECT_TRUE(Choose(loads_more, text(64), /*num_warps=*/4) == twelve);
+  EXPECT_TRUE(Choose(loads_less, text(64), /*num_warps=*/4) == eight);
+  EXPECT_TRUE(Choose(has_no_room, text(128), /*num_warps=*/4) == eight);
+  // Warps that are there have enough to do.
+  info_.rates.memory_latency = 10;
+  TwoBinaries computes(eight, twelve, /*blocks=*/12);
+  EXPECT_TRUE(Choose(computes, text(64), /*num_warps=*/4) == eight);
+  EXPECT_EQ(loads_less.asked, 1);
+  EXPECT_EQ(has_no_room.asked + computes.asked, 0);
+}
+
 TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a"));
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));

@@ -10,9 +10,13 @@
 namespace tritond::compiler::nvidia {
 
 // PTX for `arch`, such as "sm_90a". Its loop, which stays as it is, loads 16 bytes so many times an iteration: at once,
-// or each at an address that needs what was loaded before it.
-inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arch) {
-  std::string body, sums;
+// or each at an address that needs what was loaded before it. A thread keeps `held` other words in registers.
+inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arch, int held = 0) {
+  std::string body, sums, before, after;
+  for (int word = 0; word < held; ++word) {
+    absl::StrAppend(&before, "ld.volatile.global.u32 %h", word, ", [%rd2+", 4 * word, "];\n");
+    absl::StrAppend(&after, "st.volatile.global.u32 [%rd1+", 4 * word, "], %h", word, ";\n");
+  }
   for (int load = 0; load < loads; ++load) {
     absl::StrAppend(&body, "ld.volatile.global.v4.f32 {%f", 4 * load, ", %f", 4 * load + 1, ", %f", 4 * load + 2,
                     ", %f", 4 * load + 3, "}, [%rd2+", 16 * load, "];\n");
@@ -21,10 +25,11 @@ inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arc
   }
   return absl::StrCat(
       ".version 8.0\n.target ", arch, "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
-      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .f32 %f<", 4 * loads,
-      ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\n",
-      "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
-      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\nret;\n}\n");
+      "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .b32 %h<", held + 1,
+      ">;\n.reg .f32 %f<", 4 * loads, ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\n",
+      before, "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
+      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\n", after,
+      "ret;\n}\n");
 }
 
 }  // namespace tritond::compiler::nvidia
