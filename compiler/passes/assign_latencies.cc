@@ -87,6 +87,8 @@ constexpr int64_t kOtherRegisters = 56;
 constexpr int64_t kAddressRegisters = 32;
 // What a thread has beside accumulators and operands in such a loop as attention's; the most it can have.
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
+// The same where a dot runs beside what the next one's scores become: two such loops of one kernel had 78.
+constexpr int64_t kLateScoreRegisters = 80;
 // Iterations that copies are ahead of dots which run on, where that is far enough.
 constexpr int kLeastRunningOn = 3;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
@@ -285,7 +287,8 @@ class LatencyAssigner final {
     auto blocks = [&](int64_t of_thread) {
       return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
     };
-    if (words + held > kMostRegisters || blocks(words + held) < blocks(words)) return;
+    const bool fits = words - kScoreRegisters + kLateScoreRegisters + held <= kMostRegisters;
+    if (!fits || blocks(words + held) < blocks(words)) return;
     late->dot->setAttr(kLateAttr, mlir::UnitAttr::get(loop_.getContext()));
   }
 
