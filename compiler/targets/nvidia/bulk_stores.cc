@@ -311,6 +311,18 @@ class PlannedStores final {
     return ttg::LocalAllocOp::create(b, place_->getLoc(), type, Value());
   }
 
+  // Where the copies of earlier iterations are waited for. The hardware counts them together with those of threads
+  // (cp.async), so that a wait for all ends these, too. Those that an iteration of dots begins come after the wait.
+  static Operation* PlaceOfWait(Operation* store) {
+    Operation* place = store;
+    if (store->getBlock()->getOps<ttng::WarpGroupDotOp>().empty()) return place;
+    for (Operation* op = store; op && !op->hasTrait<mlir::OpTrait::IsTerminator>(); op = op->getPrevNode()) {
+      if (llvm::isa<ttng::AsyncTMACopyLocalToGlobalOp, ttng::AsyncTMAReduceOp>(op)) break;
+      if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp, ttg::AsyncWaitOp>(op)) place = op;
+    }
+    return place;
+  }
+
   // In place of the store of this number.
   void Replace(size_t number) {
     Operation* store = plan_.stores[number].op;
@@ -326,7 +338,10 @@ class PlannedStores final {
   void Start(mlir::OpBuilder& b, const StorePart& copy, Value value) {
     tt::BlockMaskOp block = plan_.stores[copy.store].block;
     mlir::Location loc = value.getLoc();
-    if (copy.wait) ttng::TMAStoreWaitOp::create(b, loc, copy.wait->pending, copy.wait->reads_only);
+    if (copy.wait) {
+      mlir::OpBuilder before(PlaceOfWait(plan_.stores[copy.store].op));
+      ttng::TMAStoreWaitOp::create(before, loc, copy.wait->pending, copy.wait->reads_only);
+    }
     Value number = arith::ConstantIntOp::create(b, loc, copy.slot, 32);
     Value slot = ttg::MemDescIndexOp::create(b, loc, plan_.pools[copy.pool].slot, pools_[copy.pool], number);
     ttg::LocalStoreOp::create(b, loc, value, slot);
