@@ -13,8 +13,10 @@
 //     … tt.load (%x + %row * %m + [0, 1, …])                                    // sixteen bytes an access
 //   } else { … as before … }
 //
-// Only arguments that make some access wider take part. A kernel with dots stays as it is: it is large, and its
-// registers bound both versions.
+// Only arguments that make some access wider take part. A kernel with dots is large, and its registers bound both
+// versions. It gets them for the loads of its loops of dots: where these are narrow, threads load two bytes at a time
+// and store them to shared memory, in place of asynchronous copies of sixteen. A copy also wants the mask to be the
+// same for all that it takes.
 #include <algorithm>
 
 #include "compiler/analysis/axis_info.h"
@@ -44,20 +46,35 @@ constexpr size_t kMaxArguments = 8;  // each costs an analysis
 struct Access {
   Value ptr, mask;
   int element_bytes = 1;
+  bool is_copy = false;  // it may become one, beside dots
 };
 
+bool HasDot(Operation* root) {
+  return root->walk([](Operation* op) {
+               return llvm::isa<tt::DotOp, tt::DotScaledOp>(op) ? mlir::WalkResult::interrupt()
+                                                                 : mlir::WalkResult::advance();
+             }).wasInterrupted();
+}
+
+// Of a function with dots, the loads of loops that have some.
 std::vector<Access> AccessesOf(tt::FuncOp func) {
   std::vector<Access> accesses;
+  const bool has_dot = HasDot(func);
   auto add = [&](Value ptr, Value mask) {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     auto pointer = type ? llvm::dyn_cast<tt::PtrType>(type.getElementType()) : tt::PtrType();
     if (!pointer || type.getRank() == 0) return;
     mlir::Type element = pointer.getPointeeType();
     int bytes = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
-    accesses.push_back({ptr, mask, std::max(1, bytes)});
+    accesses.push_back({ptr, mask, std::max(1, bytes), has_dot});
   };
-  func.walk([&](tt::LoadOp load) { add(load.getPtr(), load.getMask()); });
-  func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask()); });
+  func.walk([&](tt::LoadOp load) {
+    auto loop = load->getParentOfType<mlir::LoopLikeOpInterface>();
+    // Blocks that descriptors name are copied whatever their rows are.
+    const bool is_named = load.getMask() && load.getMask().getDefiningOp<tt::BlockMaskOp>();
+    if (!has_dot || (loop && HasDot(loop) && !is_named)) add(load.getPtr(), load.getMask());
+  });
+  if (!has_dot) func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask()); });
   return accesses;
 }
 
@@ -66,7 +83,9 @@ int WidthOf(const AxisInfoAnalysis& axes, const Access& access) {
   int width = 1;
   for (unsigned dim = 0; dim < llvm::cast<RankedTensorType>(access.ptr.getType()).getRank(); ++dim) {
     int along = std::min(axes.PointerContiguity(access.ptr, dim), kAccessBytes / access.element_bytes);
-    width = std::max(width, access.mask ? std::min(along, axes.MaskSpan(access.mask, dim)) : along);
+    if (access.mask)
+      along = std::min(along, access.is_copy ? axes.MaskConstancy(access.mask, dim) : axes.MaskSpan(access.mask, dim));
+    width = std::max(width, along);
   }
   return width;
 }
@@ -97,8 +116,7 @@ llvm::SmallVector<BlockArgument> Candidates(tt::FuncOp func) {
 bool MayHaveVersions(tt::FuncOp func) {
   if (!func.isPublic() || !func.getBody().hasOneBlock() || func.getNumResults() != 0) return false;
   return !func.walk([](Operation* op) {
-                bool refuses = llvm::isa<tt::DotOp, tt::DotScaledOp, tt::CallOp>(op);
-                return refuses ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+                return llvm::isa<tt::CallOp>(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
               })
               .wasInterrupted();
 }
