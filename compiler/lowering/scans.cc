@@ -288,17 +288,27 @@ class Scan {
     return mlir::success();
   }
 
-  // The index of this thread's chunk at `first` among the lines of the block that differ off the axis, row-major.
-  Value LineOf(int first) {
-    auto names = ttg::DimNames(type_.getRank());
-    auto constant = layout_.ApplyNamed({{"register", first}});
-    Value line = e_.Int(0);
-    for (auto [dim, name] : llvm::enumerate(names)) {
-      if (dim == op_.getAxis()) continue;
-      Value at = f_.Coordinate(layout_, name, f_.ThreadPart(layout_, name), constant[dim]);
-      line = e_.Add(e_.Mul(line, e_.Int(type_.getDimSize(dim))), at);
+  // The index of each element's line, off the axis: "line". Its lowest bits are those that lanes differ in: neighbours
+  // among the lanes have neighbouring lines, and so use different banks.
+  LinearLayout Lines() {
+    const LayoutDim& axis = layout_.OutDims()[op_.getAxis()];
+    const uint64_t off_axis = ((uint64_t{1} << layout_.TotalOutBits()) - 1) & ~(axis.mask() << axis.shift);
+    LinearLayout::Columns columns(layout_.columns().size(), 0);
+    uint64_t placed = 0;
+    int bits = 0;
+    for (absl::string_view in : {"lane", "register", "warp", "block"}) {
+      const LayoutDim& dim = layout_.In(in);
+      for (int bit = 0; bit < dim.bits; ++bit) {
+        const uint64_t left = layout_.columns()[dim.shift + bit] & off_axis & ~placed;
+        if (left == 0) continue;
+        const uint64_t lowest = left & (~left + 1);
+        for (auto [column, from] : llvm::zip(columns, layout_.columns()))
+          if (from & lowest) column |= uint64_t{1} << bits;
+        placed |= lowest;
+        ++bits;
+      }
     }
-    return line;
+    return LinearLayout::FromColumns(layout_.InDims(), {{"line", bits, 0}}, columns);
   }
 
   // Scratch holds the totals of a line in axis order: for each position of `rounds`, a total a warp. A vector of them
@@ -306,7 +316,8 @@ class Scan {
   LogicalResult JoinWarps(const AxisRun& warps, const AxisRun& rounds) {
     Value warp = e_.Hoisted([&, index = f_.Warp()] { return e_.PackBits(index, warps.bits); });
     int count = warps.Size() * rounds.Size();
-    int64_t lines = type_.getNumElements() / type_.getDimSize(op_.getAxis());
+    const LinearLayout lines = Lines();
+    const Value line_of_thread = f_.ThreadPart(lines, "line");
     Scratch scratch = ScratchOf(op_);
     auto groups = GroupsOf(rounds);
     auto stored_type = [&](size_t operand) { return SharedType(e_, f_.Get(op_.getSrcs()[operand])[0].getType()); };
@@ -319,12 +330,13 @@ class Scan {
       Value vector = e_.Int(at / vec), within = e_.Int(at % vec);
       if (warp) vector = e_.Add(vector, e_.LShr(warp, llvm::Log2_32(vec)));
       if (warp) within = e_.Add(within, e_.And(warp, e_.Int(vec - 1)));
-      Value slot = e_.Add(e_.Mul(e_.Add(e_.Mul(vector, e_.Int(lines)), line), e_.Int(vec)), within);
+      Value slot = e_.Add(e_.Mul(e_.Add(e_.Mul(vector, e_.Int(lines.OutSize("line"))), line), e_.Int(vec)), within);
       return e_.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), stored_type(operand), slot);
     };
     Value writes = total_lane_ ? e_.Hoisted([&, lane = f_.Lane()] { return e_.Equal(lane, total_lane_); }) : Value();
     std::map<int, Value> line_of;
-    for (auto& [first, parts] : groups) line_of[first] = LineOf(first);
+    for (auto& [first, parts] : groups)
+      line_of[first] = f_.Coordinate(lines, "line", line_of_thread, lines.ApplyNamed({{"register", first}})[0]);
     auto write = [&] {
       for (auto& [first, parts] : groups)
         for (auto [at, part] : llvm::zip(PositionsOf(rounds), parts))

@@ -98,3 +98,28 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %0 : tensor<4x32xf32, #blocked>
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A thread has two columns. Neighbouring lanes write and read neighbouring vectors of totals: vectors of the second
+  // columns come 32 after those of the first.
+  // CHECK-LABEL: llvm.func {{.*}}@columns_of_lanes
+  // CHECK: %[[LANES:.*]] = llvm.mlir.constant(32 : i32)
+  // CHECK: %[[SECOND:.*]] = llvm.add %[[LANE:.*]], %[[LANES]] overflow
+  // CHECK: nvvm.barrier.cta.sync
+  // CHECK: llvm.mul %[[LANE]], %
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+  // CHECK: llvm.mul %[[SECOND]], %
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+  tt.func public @columns_of_lanes(%p: !tt.ptr<f32>, %s: f32) {
+    %x = tt.splat %s : f32 -> tensor<4x64xf32, #blocked>
+    %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.scan.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<4x64xf32, #blocked>) -> tensor<4x64xf32, #blocked>
+    tt.return
+  }
+}
