@@ -23,7 +23,7 @@ int64_t SizeBelow(const ReducedAxes::Shape& shape, unsigned dim) {
 }  // namespace
 
 ReducedAxes::ReducedAxes(tt::FuncOp func) {
-  func.walk([&](tt::ScanOp scan) { scanned_.try_emplace(ShapeOf(scan.getSrcs()[0]), scan.getAxis()); });
+  func.walk([&](tt::ScanOp scan) { scanned_[ShapeOf(scan.getSrcs()[0])].push_back(scan.getAxis()); });
   func.walk([&](tt::ReduceOp reduce) { AddReduced(ShapeOf(reduce.getSrcs()[0]), reduce.getAxis()); });
   std::set<std::pair<Shape, Shape>> reshaped;
   func.walk([&](tt::ReshapeOp reshape) {
@@ -36,9 +36,11 @@ ReducedAxes::ReducedAxes(tt::FuncOp func) {
   });
 }
 
-std::optional<unsigned> ReducedAxes::ScannedAlong(const Shape& shape) const {
+std::optional<unsigned> ReducedAxes::ScannedAcross(const Shape& shape, unsigned fast) const {
   auto found = scanned_.find(shape);
-  return found != scanned_.end() ? std::optional(found->second) : std::nullopt;
+  if (found == scanned_.end()) return std::nullopt;
+  const auto* axis = llvm::find_if(found->second, [&](unsigned dim) { return dim != fast; });
+  return axis != found->second.end() ? std::optional(*axis) : std::nullopt;
 }
 
 void ReducedAxes::PutReducedLast(const Shape& shape, llvm::SmallVectorImpl<unsigned>& order, int from) const {

@@ -338,7 +338,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
               CheapestExchangeWidth(row, width.accesses, *width.cheapest, /*most=*/std::min(share, size));
         }
       }
-      if (std::optional<unsigned> axis = axes.ScannedAlong(ShapeOf(access)); axis && *axis != fast)
+      if (std::optional<unsigned> axis = axes.ScannedAcross(ShapeOf(access), fast))
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);

@@ -267,6 +267,42 @@ tt.func @scanned_rows(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt
 
 // -----
 
+// Scans along the rows and then along the columns: a thread takes neighbours along both.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [8, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK: tt.load {{.*}} : tensor<64x64x!tt.ptr<f32>, #[[W]]>
+tt.func @scanned_both(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) -> tensor<64x64xf32, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<64x1xi32, #b>
+  %ni = arith.muli %ei, %sn : tensor<64x1xi32, #b>
+  %bi = tt.broadcast %ni : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %ej : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f32>, #b>, tensor<64x64xi32, #b>
+  %v = tt.load %q : tensor<64x64x!tt.ptr<f32>, #b>
+  %r = "tt.scan"(%v) <{axis = 1 : i32, reverse = false}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.scan.return %z : f32
+  }) : (tensor<64x64xf32, #b>) -> tensor<64x64xf32, #b>
+  %c = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.scan.return %z : f32
+  }) : (tensor<64x64xf32, #b>) -> tensor<64x64xf32, #b>
+  tt.return %c : tensor<64x64xf32, #b>
+}
+}
+
+// -----
+
 // Branches that share no tensor decide for themselves: the store of unknown alignment bounds the width in its own.
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
