@@ -88,8 +88,9 @@ double ReductionCost(tt::ReduceOp reduce, const LinearLayout& layout) {
   const double results = elements / registers;
   double cost = (elements - results) * tuple.combine;
   mlir::Operation* combiner = reduce.SingleCombiner();
-  const bool may_share = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
-  cost += PlanLaneReduction(results, lane_bits, tuple.words, tuple.combine, may_share).slots;
+  const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+  const bool stays_apart = !commutes && warps > 1;
+  cost += PlanLaneReduction(results, lane_bits, {tuple.words, tuple.combine, !commutes, stays_apart}).slots;
   if (warps > 1)
     cost += kBarrier + results * (tuple.words * (kSharedWord + kVectorWord * warps) + (warps - 1) * tuple.combine);
   return cost;

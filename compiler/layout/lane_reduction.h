@@ -15,14 +15,25 @@ namespace tritond::compiler {
 //
 // An exchange of halves takes two selections more a word: of what goes, and of what stays. Each shared bit is a step
 // more that waits for the one before it.
+//
+// Where the order of operands matters, a selection more a word tells which part comes first, and r exchanges take the
+// totals from the lowest lanes, shared or not. A single step of a butterfly has selections instead.
 struct LaneReduction {
   int shared_bits = 0;
   double slots = 0;  // issue slots of a warp
 };
 
-// The cheapest, of `results` (a power of two) over `lane_bits`, each result of `words` words of 32 bits, combined in
-// `combine` instructions. `may_share`: whether it may be other than a butterfly.
-LaneReduction PlanLaneReduction(int results, int lane_bits, double words, double combine, bool may_share = true);
+// What lanes do with a result.
+struct LaneWork {
+  double words = 1;          // of 32 bits
+  double combine = 1;        // instructions of a combination
+  bool is_ordered = false;   // operands may not change places
+  bool stays_apart = false;  // nobody needs the totals of other lanes
+  bool may_share = true;     // else a butterfly it is
+};
+
+// The cheapest, of `results` (a power of two) over `lane_bits`.
+LaneReduction PlanLaneReduction(int results, int lane_bits, const LaneWork& work);
 
 }  // namespace tritond::compiler
 

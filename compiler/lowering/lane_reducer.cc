@@ -16,15 +16,17 @@ class LaneReducer final {
   LaneReducer(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<PartialResult>& partials)
       : f_(f), op_(op), partials_(partials) {}
 
-  LogicalResult Run(llvm::SmallVector<int> masks) {
-    bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
+  // `stays_apart`: lanes keep their shares, unless operands may change places.
+  FailureOr<LaneShares> Run(llvm::SmallVector<int> masks, bool stays_apart) {
     mlir::Operation* combiner = op_.SingleCombiner();
     const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+    LaneShares shares;
+    shares.masks = commutes ? TakeShared(masks) : TakeOrdered(masks, stays_apart);
+    for (int mask : shares.masks)
+      if (failed(Halve(mask, commutes))) return mlir::failure();
+    const bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
     // One shuffle at the end is cheaper than two choices at each of several steps.
     const bool lowest_alone = !commutes && masks.size() > 1;
-    const auto shared = commutes ? TakeShared(masks) : llvm::SmallVector<int>();
-    for (int mask : shared)
-      if (failed(Halve(mask))) return mlir::failure();
     const LaneOrder order = ChooseOrder(masks, commutes, lowest_alone);
     for (PartialResult& partial : partials_) {
       if (whole_warp && combiner && partial.size() == 1 && partial[0].getType().isInteger(32)) {
@@ -37,10 +39,16 @@ class LaneReducer final {
                                                : ReduceByExchanges(partial, masks, order, commutes || lowest_alone)))
         return mlir::failure();
       if (order == LaneOrder::kIntoLast) continue;
-      if (lowest_alone || !f_.target.FloatsCommute()) TakeLowestLane(partial, masks, /*floats_alone=*/!lowest_alone);
+      if (!lowest_alone && !f_.target.FloatsCommute()) TakeLowestLane(partial, masks);
     }
-    for (int mask : llvm::reverse(shared)) Regain(mask);
-    return mlir::success();
+    if (lowest_alone && order != LaneOrder::kIntoLast) shares.copies = UpTo(masks.back(), masks);
+    if (commutes) {
+      for (int mask : llvm::reverse(shares.masks)) Regain(mask);
+      shares.masks.clear();
+    } else if (!stays_apart) {
+      JoinShares(f_, shares, partials_);
+    }
+    return shares;
   }
 
  private:
@@ -61,16 +69,24 @@ class LaneReducer final {
     if (!type.isIntOrFloat() || (whole_warp && type.isInteger(32)) || MovesDiffer(masks) || !f_.target.FloatsCommute())
       return shared;
     const double words = type.getIntOrFloatBitWidth() > 32 ? 2 : 1;
-    const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), words, /*combine=*/1);
+    const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), {.words = words});
     for (int i = 0; i < plan.shared_bits; ++i) shared.push_back(masks.pop_back_val());
     return shared;
   }
 
-  // i1: whether this lane has the bit of `mask`, and so goes on with the upper half of the results.
-  Value TakesUpper(int mask) {
-    return f_.e.Hoisted([&, lane = f_.Lane()] {
-      return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
-    });
+  // The same where operands may not change places.
+  llvm::SmallVector<int> TakeOrdered(llvm::SmallVector<int>& masks, bool stays_apart) {
+    llvm::SmallVector<int> shared;
+    if (MovesDiffer(masks)) return shared;
+    LaneWork work = {.words = 0, .is_ordered = true, .stays_apart = stays_apart};
+    work.combine = std::max<double>(1, op_.getCombineOp().front().getOperations().size() - 1.0);
+    for (Value v : partials_[0]) {
+      if (!v.getType().isIntOrFloat()) return shared;
+      work.words += v.getType().getIntOrFloatBitWidth() > 32 ? 2 : 1;
+    }
+    const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), work);
+    for (int i = 0; i < plan.shared_bits; ++i) shared.push_back(masks.pop_back_val());
+    return shared;
   }
 
   Value FromOther(Value value, int mask) {
@@ -78,13 +94,17 @@ class LaneReducer final {
   }
 
   // This lane gives away half of its results, and combines the others with what it gets.
-  LogicalResult Halve(int mask) {
+  LogicalResult Halve(int mask, bool commutes) {
     const size_t half = partials_.size() / 2;
-    Value upper = TakesUpper(mask);
+    Value upper = HasLaneBit(f_, mask);
     for (size_t i = 0; i < half; ++i) {
-      Value low = partials_[i][0], high = partials_[i + half][0];
-      Value other = FromOther(f_.e.Select(upper, low, high), mask);
-      FailureOr<PartialResult> sum = Combine({f_.e.Select(upper, high, low)}, {other});
+      PartialResult first, second;
+      for (auto [low, high] : llvm::zip(partials_[i], partials_[i + half])) {
+        Value other = FromOther(f_.e.Select(upper, low, high), mask);
+        first.push_back(f_.e.Select(upper, commutes ? high : other, low));
+        second.push_back(commutes ? other : f_.e.Select(upper, high, other));
+      }
+      FailureOr<PartialResult> sum = Combine(first, second);
       if (failed(sum)) return mlir::failure();
       partials_[i] = *sum;
     }
@@ -95,7 +115,7 @@ class LaneReducer final {
   // Takes the results of the half that was given away.
   void Regain(int mask) {
     const size_t half = partials_.size();
-    Value upper = TakesUpper(mask);
+    Value upper = HasLaneBit(f_, mask);
     for (size_t i = 0; i < half; ++i) {
       Value mine = partials_[i][0], other = FromOther(mine, mask);
       partials_[i] = {f_.e.Select(upper, other, mine)};
@@ -199,7 +219,7 @@ class LaneReducer final {
   // first. It comes first in both lanes, so that both compute the same bits. Or it does so in the lower one, whose
   // results all take in the end.
   FailureOr<PartialResult> CombineInLaneOrder(const PartialResult& mine, const PartialResult& other, int mask) {
-    Value upper = TakesUpper(mask);
+    Value upper = HasLaneBit(f_, mask);
     PartialResult first, second;
     for (auto [x, y] : llvm::zip(mine, other)) {
       first.push_back(f_.e.Select(upper, y, x));
@@ -208,14 +228,13 @@ class LaneReducer final {
     return Combine(first, second);
   }
 
-  // Where the order of operands decides about bits, all lanes take those of the lowest one. Copies of a value are then
-  // equal. For floats alone, the order decides which NaN or which zero.
-  void TakeLowestLane(PartialResult& values, llvm::ArrayRef<int> masks, bool floats_alone) {
+  // Where the order of operands decides which NaN or which zero a float is, all lanes take that of the lowest one.
+  // Copies of a value are then equal.
+  void TakeLowestLane(PartialResult& values, llvm::ArrayRef<int> masks) {
     if (masks.empty()) return;
     const int all = UpTo(masks.back(), masks);
     for (auto [value, src] : llvm::zip(values, op_.getSrcs()))
-      if (!floats_alone || llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
-        value = FromGroup(value, all, /*last=*/false);
+      if (llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType()))) value = FromGroup(value, all, /*last=*/false);
   }
 
   FunctionLowering& f_;
@@ -234,7 +253,37 @@ FailureOr<PartialResult> CombinePartials(FunctionLowering& f, tt::ReduceOp op, c
 
 LogicalResult ReduceLanes(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<int> masks,
                           llvm::SmallVector<PartialResult>& partials) {
-  return LaneReducer(f, op, partials).Run(std::move(masks));
+  return LaneReducer(f, op, partials).Run(std::move(masks), /*stays_apart=*/false);
+}
+
+FailureOr<LaneShares> ReduceLanesApart(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<int> masks,
+                                       llvm::SmallVector<PartialResult>& partials) {
+  return LaneReducer(f, op, partials).Run(std::move(masks), /*stays_apart=*/true);
+}
+
+void JoinShares(FunctionLowering& f, const LaneShares& shares, llvm::SmallVector<PartialResult>& partials) {
+  int all = shares.copies;
+  for (int mask : shares.masks) all |= mask;
+  if (all == 0) return;
+  llvm::SmallVector<PartialResult> results(partials.size() << shares.masks.size());
+  for (auto [i, result] : llvm::enumerate(results)) {
+    int from = 0, share = i / partials.size();
+    for (int mask : llvm::reverse(shares.masks)) from |= share % 2 ? mask : 0, share /= 2;
+    const LaneMap map = MapLanes(f.target, [&](int lane) { return (lane & ~all) | from; });
+    for (Value v : partials[i % partials.size()])
+      result.push_back(MoveLanes(f, v, map, [&](Value word) {
+        Value source =
+            f.e.Hoisted([&, lane = f.Lane()] { return f.e.Or(f.e.And(lane, f.e.Int(~all)), f.e.Int(from)); });
+        return f.target.ShuffleIndex(f.e.b, f.e.loc, word, source);
+      }));
+  }
+  partials = results;
+}
+
+Value HasLaneBit(FunctionLowering& f, int mask) {
+  return f.e.Hoisted([&, lane = f.Lane()] {
+    return f.e.Compare(mlir::LLVM::ICmpPredicate::ne, f.e.And(lane, f.e.Int(mask)), f.e.Int(0));
+  });
 }
 
 }  // namespace tritond::compiler

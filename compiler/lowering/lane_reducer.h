@@ -19,6 +19,21 @@ mlir::FailureOr<PartialResult> CombinePartials(FunctionLowering& f, tt::ReduceOp
 mlir::LogicalResult ReduceLanes(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<int> masks,
                                 llvm::SmallVector<PartialResult>& partials);
 
+// Which results a lane has. With n of them, number i is the result i + n * (the bits of `masks`, the first one
+// highest).
+struct LaneShares {
+  llvm::SmallVector<int> masks;
+  int copies = 0;  // of the lanes that differ by these bits, the lowest one has the results
+};
+
+// The same, but each lane keeps its share alone. Nothing is shared where operands may change places.
+mlir::FailureOr<LaneShares> ReduceLanesApart(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<int> masks,
+                                             llvm::SmallVector<PartialResult>& partials);
+// Gives all lanes all results.
+void JoinShares(FunctionLowering& f, const LaneShares& shares, llvm::SmallVector<PartialResult>& partials);
+// i1: whether this lane has the bit of `mask`.
+mlir::Value HasLaneBit(FunctionLowering& f, int mask);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_LOWERING_LANE_REDUCER_H_

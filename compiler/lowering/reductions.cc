@@ -14,10 +14,12 @@
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
 //      latter, lanes that hold several results each would be so many words apart, and meet in few banks. Where it takes
-//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2.
+//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2. Where operands may not
+//      change places, lanes share the results in steps 2 and 3: each writes, and reads, those of its share alone.
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
+#include "compiler/lowering/branches.h"
 #include "compiler/lowering/lane_reducer.h"
 #include "compiler/lowering/shared_access.h"
 
@@ -35,6 +37,8 @@ constexpr int kVectorBits = 128;  // of one access
 
 // Of a multiprocessor: each issues an instruction a cycle.
 constexpr int kSchedulers = 4;
+// That wait at a time, of one block or several.
+constexpr int kWaitingWarps = 16;
 // Until a result is there.
 constexpr int kShuffleCycles = 24, kOperationCycles = 4;
 // An addition is there after four cycles.
@@ -56,8 +60,9 @@ class Reduction {
     if (!IsReducible(layout_, op_.getAxis()))
       return op_.emitOpError(
           "has an encoding that mixes the axis with other dimensions; ttg-untangle-axis converts it");
-    if (failed(ReduceRegisters()) || failed(ReduceLanes(f_, op_, LaneMasks(), partials_)) || failed(ReduceWarps()))
-      return mlir::failure();
+    if (failed(ReduceRegisters())) return mlir::failure();
+    const bool in_warp = WarpMaskAlongAxis(layout_, op_.getAxis()) == 0;
+    if (failed(in_warp ? ReduceLanes(f_, op_, LaneMasks(), partials_) : ReduceWarps())) return mlir::failure();
     return SetResults();
   }
 
@@ -154,20 +159,22 @@ class Reduction {
   using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
 
   LogicalResult ReduceWarps() {
+    FailureOr<LaneShares> shares = ReduceLanesApart(f_, op_, LaneMasks(), partials_);
+    if (failed(shares)) return mlir::failure();
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
-    if (mask == 0) return mlir::success();
     scratch_ = ScratchOf(op_);
     warps_ = 1 << llvm::popcount(static_cast<uint32_t>(mask));
     ChooseFastest();
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
     const auto runs = ResultsInRuns(run_);
-    for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
+    auto store = [&] {
+      for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs, *shares);
+    };
+    shares->copies ? Where(f_.e, IsLowest(shares->copies), store) : store();
+    partials_.resize(results_at_.size(), partials_[0]);
     f_.SharedBarrier();
     if (SharesTotals(op_)) return CombineShares(runs);
-    if (llvm::SmallVector<int> lanes = LanesOfWarps(); !lanes.empty()) {
-      for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadOfLane(operand, runs, lanes);
-      return ReduceLanes(f_, op_, lanes, partials_);
-    }
+    if (const LaneRoles lanes = RolesOfLanes(); !lanes.warps.empty()) return CombineLanes(runs, lanes);
     llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps_));
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadPartials(operand, runs, parts);
     for (auto [partial, of_warps] : llvm::zip(partials_, parts)) {
@@ -221,15 +228,18 @@ class Reduction {
       }
   }
 
-  // The bits of lanes that tell whose partials a lane reads; empty: it reads those of all warps.
-  //
+  // The bits of lanes that tell of which warp a lane reads partials, and of which results.
+  struct LaneRoles {
+    llvm::SmallVector<int> warps;    // empty: of all warps and results
+    llvm::SmallVector<int> results;  // as LaneShares::masks
+  };
+
   // A scheduler issues for a fourth of the warps. Every thread combining for itself takes most of their time; lanes
   // that share the work take a shuffle for each step, and wait for it.
-  llvm::SmallVector<int> LanesOfWarps() {
-    llvm::SmallVector<int> lanes = LaneMasks();
+  LaneRoles RolesOfLanes() {
+    const llvm::SmallVector<int> lanes = LaneMasks();
     const int steps = llvm::Log2_32(warps_);
     if (static_cast<int>(lanes.size()) < steps) return {};
-    lanes.resize(steps);
     int loads = 0, words = 0;
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) {
       loads += warps_ / VectorOf(operand, warps_);
@@ -237,18 +247,50 @@ class Reduction {
     }
     const int results = partials_.size(), warps = f_.NumThreads() / f_.target.WarpSize();
     const int combine = std::max<int>(1, op_.getCombineOp().front().getOperations().size() - 1);
-    const int alone = results * (loads + (warps_ - 1) * combine) * warps / kSchedulers;
-    const int shared = results * (words + steps * (words + combine)) * warps / kSchedulers;
-    const int wait = steps * (kShuffleCycles + combine * kOperationCycles);
-    return std::max(shared, wait) < alone ? lanes : llvm::SmallVector<int>();
+    mlir::Operation* combiner = op_.SingleCombiner();
+    const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+    const int waiting = std::max(1, kWaitingWarps / warps);
+    const int tree = steps * combine * kOperationCycles / waiting;
+    const int shuffles = (steps + (commutes ? 0 : 1)) * kShuffleCycles / waiting;
+    const int most = commutes ? 0 : std::min<int>(lanes.size() - steps, llvm::Log2_32(results));
+    int least = results * (loads + (warps_ - 1) * combine) * warps / kSchedulers + tree;  // each for itself
+    LaneRoles best;
+    for (int bits = 0; bits <= most; ++bits) {
+      const int join = commutes ? 0 : results * words;
+      const int issued = ((results >> bits) * (words + steps * (words + combine)) + join) * warps / kSchedulers;
+      if (issued + tree + shuffles >= least) continue;
+      least = issued + tree + shuffles;
+      best.warps.assign(lanes.begin(), lanes.begin() + steps);
+      best.results.assign(lanes.begin() + steps, lanes.begin() + steps + bits);
+    }
+    return best;
   }
 
-  // Puts the partials of the warp that `lanes` tell in place of this warp's.
-  void LoadOfLane(size_t operand, const Runs& runs, llvm::ArrayRef<int> lanes) {
+  LogicalResult CombineLanes(const Runs& runs, const LaneRoles& lanes) {
+    partials_.resize(partials_.size() >> lanes.results.size());
+    for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadOfLane(operand, runs, lanes);
+    if (lanes.results.empty()) return ReduceLanes(f_, op_, lanes.warps, partials_);
+    FailureOr<LaneShares> shares = ReduceLanesApart(f_, op_, lanes.warps, partials_);
+    if (failed(shares)) return mlir::failure();
+    shares->masks.insert(shares->masks.begin(), lanes.results.begin(), lanes.results.end());
+    JoinShares(f_, *shares, partials_);
+    return mlir::success();
+  }
+
+  // Puts the partials of the warp and the results that `lanes` tell in place of this warp's.
+  void LoadOfLane(size_t operand, const Runs& runs, const LaneRoles& lanes) {
     Emitter& e = f_.e;
     llvm::SmallVector<int> bits;
-    for (int mask : lanes) bits.push_back(llvm::Log2_32(mask));
+    for (int mask : lanes.warps) bits.push_back(llvm::Log2_32(mask));
     Value warp = e.Hoisted([&, lane = f_.Lane()] { return e.PackBits(lane, bits); });
+    if (!lanes.results.empty()) {
+      for (auto [i, partial] : llvm::enumerate(partials_)) {
+        Value slot = SlotOf(operand, IndexOfShare(i, lanes.results), warp);
+        Value v = LoadVector(e, slot, StoredType(operand), 1)[0];
+        partial[operand] = FromShared(e, v, partial[operand].getType());
+      }
+      return;
+    }
     const mlir::Type type = partials_[0][operand].getType();
     const int vec = VectorOf(operand, run_);
     for (const auto& run : runs)
@@ -257,12 +299,35 @@ class Reduction {
           partials_[run[first + i]][operand] = FromShared(e, v, type);
   }
 
-  void StorePartials(size_t operand, int32_t warp_mask, const Runs& runs) {
+  // i1: whether of the lanes that differ by `copies` this is the lowest one.
+  Value IsLowest(int copies) {
+    Emitter& e = f_.e;
+    return e.Hoisted([&, lane = f_.Lane()] { return e.Equal(e.And(lane, e.Int(copies)), e.Int(0)); });
+  }
+
+  // The index of the result that a lane has as number `i` of its share.
+  Value IndexOfShare(size_t i, llvm::ArrayRef<int> masks) {
+    // Of `left` results from `first` on, those that the bits of `masks` leave.
+    auto choose = [&](auto& choose, size_t first, size_t left, llvm::ArrayRef<int> masks) -> Value {
+      if (masks.empty()) return ResultIndex(results_at_[first]);
+      Value low = choose(choose, first, left / 2, masks.drop_front());
+      Value high = choose(choose, first + left / 2, left / 2, masks.drop_front());
+      return f_.e.Select(HasLaneBit(f_, masks.front()), high, low);
+    };
+    return choose(choose, i, results_at_.size(), masks);
+  }
+
+  void StorePartials(size_t operand, int32_t warp_mask, const Runs& runs, const LaneShares& shares) {
     Emitter& e = f_.e;
     llvm::SmallVector<int> bits;
     for (int bit = 0; bit < layout_.InBits("warp"); ++bit)
       if (warp_mask >> bit & 1) bits.push_back(bit);
     Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, bits); });
+    if (!shares.masks.empty()) {
+      for (auto [i, partial] : llvm::enumerate(partials_))
+        StoreVector(e, SlotOf(operand, IndexOfShare(i, shares.masks), warp), {ToShared(e, partial[operand])});
+      return;
+    }
     const int vec = VectorOf(operand, run_);
     for (const auto& run : runs) {
       for (int first = 0; first < run_; first += vec) {

@@ -334,6 +334,51 @@ $STORE
 }
 )";
 
+// Products of complex integers. All warps have parts of each row, and lanes share the rows.
+constexpr char kProducts[] = R"(module {
+  tt.func public @products(%ina: !tt.ptr<i32>, %inb: !tt.ptr<i32>, %outp: !tt.ptr<i32>, %outq: !tt.ptr<i32>) {
+$LOADA$LOADB
+    %r:2 = "tt.reduce"(%x, %y) <{axis = 1 : i32}> ({
+    ^bb0(%a: i32, %b: i32, %c: i32, %d: i32):
+      %ac = arith.muli %a, %c : i32
+      %bd = arith.muli %b, %d : i32
+      %ad = arith.muli %a, %d : i32
+      %bc = arith.muli %b, %c : i32
+      %p = arith.subi %ac, %bd : i32
+      %q = arith.addi %ad, %bc : i32
+      tt.reduce.return %p, %q : i32, i32
+    }) : (tensor<$ROWSx1024xi32>, tensor<$ROWSx1024xi32>) -> (tensor<$ROWSxi32>, tensor<$ROWSxi32>)
+$STOREP$STOREQ
+    tt.return
+  }
+}
+)";
+
+TEST_P(ReduceScanOnEveryMachine, ReducesRowsOfTuples) {
+  for (int rows : {1, 2, 8}) {
+    const Shape all{{rows, 1024}}, kept{{rows}};
+    Array a("i32", all.Count()), b("i32", all.Count()), p("i32", rows), q = p, expected_p = p, expected_q = p;
+    for (int row = 0; row < rows; ++row) {
+      uint32_t x = 1, y = 0;
+      for (int i = row * 1024; i < (row + 1) * 1024; ++i) {
+        a.SetInt(i, i % 7 * 2 + 1), b.SetInt(i, i % 5 * 2);  // no power of two divides a norm, so none is lost
+        const uint32_t c = a.Int(i), d = b.Int(i), next = x * c - y * d;
+        y = x * d + y * c, x = next;
+      }
+      expected_p.SetInt(row, static_cast<int32_t>(x)), expected_q.SetInt(row, static_cast<int32_t>(y));
+    }
+    std::string ir = Substitute(kProducts, {{"LOADA", Access(all, "i32", "ina", "%x", false)},
+                                            {"LOADB", Access(all, "i32", "inb", "%y", false)},
+                                            {"ROWS", absl::StrCat(rows)},
+                                            {"STOREP", Access(kept, "i32", "outp", "%r#0", true)},
+                                            {"STOREQ", Access(kept, "i32", "outq", "%r#1", true)}});
+    absl::Status status = RunKernel(GetParam(), ir, {}, {a, b, p, q});
+    ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+    EXPECT_TRUE(Agree(p, expected_p)) << rows;
+    EXPECT_TRUE(Agree(q, expected_q)) << rows;
+  }
+}
+
 // Threads that hold parts of one row agree on what they have in common, to the bit, though either zero is a maximum.
 TEST_P(ReduceScanOnEveryMachine, ScansZerosOfBothSigns) {
   const Combine* maximum = nullptr;

@@ -91,9 +91,14 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
   // CHECK-COUNT-9: shfl.sync.bfly
   // CHECK-NOT: shfl.sync.bfly
   // CHECK: llvm.return
-  // One result of each lane's own order of operands goes to the lane with the lower number: nothing is shared.
+  // Operands that may not change places: six subtractions, whose order a selection tells where lanes halve the results.
+  // Each result then comes from the lowest lane that has it.
   // CHECK-LABEL: llvm.func {{.*}}@ordered
-  // CHECK-COUNT-20: shfl.sync.bfly
+  // CHECK-COUNT-6: shfl.sync.bfly
+  // CHECK-NOT: shfl.sync.bfly
+  // CHECK-COUNT-4: shfl.sync.idx
+  // CHECK-NOT: shfl.sync
+  // CHECK: llvm.return
   tt.func private @several(%x: tensor<4x32xf32, #rows>) -> tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
     %0 = "tt.reduce"(%x) <{axis = 1 : i32}> ({
     ^bb0(%a: f32, %b: f32):
