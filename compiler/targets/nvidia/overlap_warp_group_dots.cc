@@ -24,6 +24,8 @@
 //    of the dot, the wait precedes it: the barrier after what they fill then orders their waits, too. Groups end in
 //    order, so a wait leaves in flight as many dots as have been issued since the one that it is for. Those in inner
 //    blocks do not count: fewer is safe.
+//    A dot that nothing but the end of the block waits for ends with the next one whose result is used at once. There
+//    it gives back its buffers.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 //
@@ -84,12 +86,18 @@ class DotsOfBlock final {
   }
 
   void Run() {
-    for (WarpGroupDotOp dot : dots_) {
+    Operation* waited_for = nullptr;  // the next dot that does not go on, and so ends those before it
+    for (WarpGroupDotOp dot : llvm::reverse(dots_)) {
       End end = EndOf(dot);
-      if (!end.in_next_iteration && !IsAnythingBetween(dot, end.op)) continue;
-      in_flight_.insert(dot);
+      if (end.op == block_.getTerminator() && waited_for && !HasTensorMemory(dot)) end.op = waited_for->getNextNode();
+      if (!end.in_next_iteration && !IsAnythingBetween(dot, end.op)) {
+        waited_for = dot;
+        continue;
+      }
       ends_.push_back({dot, end});
     }
+    std::reverse(ends_.begin(), ends_.end());
+    for (auto& [dot, end] : ends_) in_flight_.insert(dot);
     for (auto& [dot, end] : ends_) AddWait(dot, end);
     EndTogether();
     DropLateWaits();

@@ -461,3 +461,30 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// Only a dot adds to the first one's result. Its buffers are free where that one has ended, which is at once.
+// CHECK-LABEL: @ends_with_the_next
+//       CHECK:   %[[M:.*]] = ttg.local_alloc %arg0
+//       CHECK:   ttng.warp_group_dot %[[M]], %[[M]], %{{.*}} {in_flight}
+//       CHECK:   %[[N:.*]] = ttg.local_alloc
+//       CHECK:   ttng.warp_group_dot %[[N]], %[[N]], %{{[a-z0-9_]*}} :
+//  CHECK-NEXT:   ttng.warp_group_wait buffers %[[M]] : {{.*}} {pending = 0 : i32}
+//   CHECK-NOT:   ttng.warp_group_wait
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @ends_with_the_next(%x: tensor<64x64xf16, #blocked>) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %m = ttg.local_alloc %x : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
+    %d = ttng.warp_group_dot %m, %m, %zero : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %y = arith.addf %x, %x : tensor<64x64xf16, #blocked>
+    %n = ttg.local_alloc %y : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
+    %e = ttng.warp_group_dot %n, %n, %d : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %f = arith.addf %e, %e : tensor<64x64xf32, #mma>
+    tt.return %f : tensor<64x64xf32, #mma>
+  }
+}
