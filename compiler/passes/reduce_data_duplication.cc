@@ -16,8 +16,10 @@
 //   %t = ttg.memdesc_trans %m                                // of %z = tt.trans %x
 //   %w = ttg.local_load %t
 //
-// A unit may read operand b from buffers with K contiguous alone. Threads then take runs along K, which they write as
-// vectors. They do so from the start where the operand is computed from another buffer, element by element:
+// A unit may read operand b from buffers with K contiguous alone. Threads that have the operand write it word by word
+// where the lanes of a warp meet different banks so, as those with accumulators of wgmma do. Else they take runs along
+// K, which they write as vectors. They do so from the start where the operand is computed from another buffer, element
+// by element:
 //
 //   %x = ttg.local_load %n   : … -> tensor<16x128xf16, #blocked>
 //   %e = arith.extf %x                                          ->    %x = ttg.local_load %n : … -> #runs
@@ -28,6 +30,8 @@
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/layout/layout_algebra.h"
+#include "compiler/layout/shared_swizzle.h"
 #include "compiler/passes/passes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -151,6 +155,12 @@ void Reencode(Value value, mlir::Attribute encoding) {
   }
 }
 
+// Whether the lanes of a warp write their words to different banks of the buffer.
+bool WritesWithoutConflicts(RankedTensorType from, ttg::MemDescType buffer) {
+  auto to_offset = InvertAndCompose(ttg::ToLinearLayout(from), ttg::ToLinearLayout(buffer));
+  return to_offset.ok() && CountBankConflicts(*to_offset, kWordBits, /*vec=*/1) == 0;
+}
+
 // `convert`'s source, under an encoding that suits a buffer with K contiguous, if that is the only one that the unit
 // reads. Null: it is not.
 Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& shared) {
@@ -162,6 +172,7 @@ Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& 
   if (unit.OperandBuffer(from, OrderInThread(from), k)) return {};
   shared = unit.OperandBuffer(from, {k, 1 - k}, k);
   if (!shared) return {};
+  if (WritesWithoutConflicts(from, BufferType(from, shared))) return convert.getSrc();
   mlir::Attribute runs = RunsAlong(k, from, convert);
   if (IsComputedFromBuffer(convert.getSrc())) {
     Reencode(convert.getSrc(), runs);

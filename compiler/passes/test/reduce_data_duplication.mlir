@@ -149,3 +149,21 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %y, %z, %w : tensor<16x128xf32, #b>, tensor<16x128xf32, #b>, tensor<16x128xf16, #b1>
   }
 }
+
+// -----
+
+// Accumulators of wgmma: eight lanes have neighbours along K, and the others rows that the swizzle puts elsewhere. They
+// write words as they are.
+// CHECK-DAG: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 3
+// CHECK-DAG: #[[K:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 32}>
+// CHECK-LABEL: @accumulators
+//   CHECK-NOT:   ttg.convert_layout
+//       CHECK:   ttg.local_alloc %arg0 : (tensor<64x64xf32, #[[MMA]]>) -> !ttg.memdesc<64x64xf32, #[[K]], #smem>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 8]}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 1}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @accumulators(%x: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #b> {
+    %y = ttg.convert_layout %x : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #b>
+    tt.return %y : tensor<64x64xf32, #b>
+  }
+}
