@@ -4,7 +4,8 @@
 //
 // Version 3 is wgmma of sm_90: four warps together, whose operands form_warp_group_dots.cc then leaves in shared
 // memory. It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
-// Bytes of b may have N contiguous: threads turn them on their way to the buffer.
+// Bytes of b may have N contiguous: threads turn them on their way to the buffer. So do words that threads have anyhow.
+// Those that a loop loads are copied past them.
 //
 // Version 5 is tcgen05 of sm_100: the accumulators are in tensor memory, where place_accumulators.cc puts them. It is
 // taken where the accumulators stay there: those of a loop that does nothing but add to them, and those that begin at
@@ -29,7 +30,10 @@
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/nvidia/scaled_dot.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace tritond::compiler {
 
@@ -197,7 +201,8 @@ class AcceleratedDot final {
       return {};
     if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % kGroupTileM != 0) return {};
     if (TypeOf(dot_.getA()).getShape().back() * bits < kTileKBytes * 8) return {};
-    if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
+    if (!CanStandInBuffer(dot_.getA(), 1, bits)) return {};
+    if (!CanStandInBuffer(dot_.getB(), 0, bits) && (bits != 32 || IsLoadedBesideDot(dot_.getB()))) return {};
     if (shape_[0] * shape_[1] / SumsOfWord(operand) > kMaxGroupAccumulators * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;
@@ -221,6 +226,18 @@ class AcceleratedDot final {
     unsigned contiguous = blocked ? blocked.getOrder()[0] : k;
     if (contiguous != k && bits == 8 && k == 0 && type.getDimSize(contiguous) >= kGroupTileN) contiguous = k;
     return (bits == 16 || contiguous == k) && type.getDimSize(contiguous) * bits / 8 >= kMinRowBytes;
+  }
+
+  // Whether the operand comes from memory in each iteration of the dot's loop.
+  bool IsLoadedBesideDot(Value value) {
+    if (!llvm::isa<mlir::LoopLikeOpInterface>(dot_->getParentOp())) return false;
+    mlir::BackwardSliceOptions options;
+    options.omitBlockArguments = true;
+    options.inclusive = true;
+    options.filter = [&](mlir::Operation* op) { return op->getBlock() == dot_->getBlock(); };
+    llvm::SetVector<mlir::Operation*> slice;
+    (void)mlir::getBackwardSlice(value, &slice, options);
+    return llvm::any_of(slice, [](mlir::Operation* op) { return llvm::isa<tt::LoadOp, tt::DescriptorLoadOp>(op); });
   }
 
   // Whether K fills the instruction. Of rows and columns there may be fewer: it is still faster than multiply-adds.

@@ -121,3 +121,45 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x512xf16, #blocked>
   }
 }
+
+// -----
+
+// Words of b with N contiguous that threads have anyhow: they turn them. A loop copies those that it loads past threads.
+//   CHECK-DAG: #[[GROUP:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 8]}>
+//   CHECK-DAG: #[[WARP:.*]] = #ttg.nvidia_mma<{versionMajor = 2
+// CHECK-LABEL: @words_of_threads
+//       CHECK:   tt.dot {{.*}} -> tensor<64x64xf32, #[[GROUP]]>
+//       CHECK:   scf.for
+//       CHECK:     tt.dot {{.*}} -> tensor<64x64xf32, #[[GROUP]]>
+// CHECK-LABEL: @words_of_loop
+//       CHECK:   scf.for
+//       CHECK:     tt.dot {{.*}} -> tensor<64x64xf32, #[[WARP]]>
+#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #rows}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #rows}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @words_of_threads(%a: tensor<64x64xf32, #a>, %p: tensor<64x64x!tt.ptr<f32>, #rows>, %zero: tensor<64x64xf32, #rows>, %n: i32) -> tensor<64x64xf32, #rows> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %x = tt.load %p : tensor<64x64x!tt.ptr<f32>, #rows>
+    %b = ttg.convert_layout %x : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #b>
+    %d = tt.dot %a, %b, %zero, inputPrecision = tf32 : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #rows>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%e = %d) -> (tensor<64x64xf32, #rows>) : i32 {
+      %y = ttg.convert_layout %e : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #b>
+      %f = tt.dot %a, %y, %zero, inputPrecision = tf32 : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #rows>
+      scf.yield %f : tensor<64x64xf32, #rows>
+    }
+    tt.return %r : tensor<64x64xf32, #rows>
+  }
+  tt.func @words_of_loop(%a: tensor<64x64xf32, #a>, %p: tensor<64x64x!tt.ptr<f32>, #rows>, %zero: tensor<64x64xf32, #rows>, %n: i32) -> tensor<64x64xf32, #rows> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%e = %zero) -> (tensor<64x64xf32, #rows>) : i32 {
+      %x = tt.load %p : tensor<64x64x!tt.ptr<f32>, #rows>
+      %b = ttg.convert_layout %x : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #b>
+      %f = tt.dot %a, %b, %e, inputPrecision = tf32 : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #rows>
+      scf.yield %f : tensor<64x64xf32, #rows>
+    }
+    tt.return %r : tensor<64x64xf32, #rows>
+  }
+}
