@@ -135,6 +135,8 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 }
 
 void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
+  // Once no pass asks any more how far apart addresses are. Equal reciprocals are joined next.
+  pm.addPass(createDivideByInvariantsPass());
   // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(createLoopAwareCsePass());

@@ -54,6 +54,10 @@ def NarrowCountsPass : Pass<"tt-narrow-counts", "::mlir::ModuleOp"> {
   let summary = "counts of 64 bits that 32 bits hold have these in loops";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
+def DivideByInvariantsPass : Pass<"tt-divide-by-invariants", "::mlir::ModuleOp"> {
+  let summary = "loops that divide tensors of 64 bits by a number multiply by its reciprocal";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
   let summary = "unrolls loops by their tt.loop_unroll_factor";
 }
