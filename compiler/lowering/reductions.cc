@@ -235,7 +235,8 @@ class Reduction {
   };
 
   // A scheduler issues for a fourth of the warps. Every thread combining for itself takes most of their time; lanes
-  // that share the work take a shuffle for each step, and wait for it.
+  // that share the work take a shuffle for each step, and wait for it. What several results issue hides the waits for
+  // one instruction each; longer combinations wait together, and other blocks hide some of that.
   LaneRoles RolesOfLanes() {
     const llvm::SmallVector<int> lanes = LaneMasks();
     const int steps = llvm::Log2_32(warps_);
@@ -249,17 +250,17 @@ class Reduction {
     const int combine = std::max<int>(1, op_.getCombineOp().front().getOperations().size() - 1);
     mlir::Operation* combiner = op_.SingleCombiner();
     const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
-    const int waiting = std::max(1, kWaitingWarps / warps);
-    const int tree = steps * combine * kOperationCycles / waiting;
-    const int shuffles = (steps + (commutes ? 0 : 1)) * kShuffleCycles / waiting;
+    const int waiting = std::max(1, kWaitingWarps / warps), tree = steps * combine * kOperationCycles;
+    const int shuffles = (steps + (commutes ? 0 : 1)) * kShuffleCycles;
+    auto time = [&](int issued, int wait) { return commutes ? std::max(issued, wait) : issued + wait / waiting; };
     const int most = commutes ? 0 : std::min<int>(lanes.size() - steps, llvm::Log2_32(results));
-    int least = results * (loads + (warps_ - 1) * combine) * warps / kSchedulers + tree;  // each for itself
+    int least = time(results * (loads + (warps_ - 1) * combine) * warps / kSchedulers, tree);  // each for itself
     LaneRoles best;
     for (int bits = 0; bits <= most; ++bits) {
       const int join = commutes ? 0 : results * words;
       const int issued = ((results >> bits) * (words + steps * (words + combine)) + join) * warps / kSchedulers;
-      if (issued + tree + shuffles >= least) continue;
-      least = issued + tree + shuffles;
+      if (time(issued, tree + shuffles) >= least) continue;
+      least = time(issued, tree + shuffles);
       best.warps.assign(lanes.begin(), lanes.begin() + steps);
       best.results.assign(lanes.begin() + steps, lanes.begin() + steps + bits);
     }
