@@ -327,7 +327,8 @@ absl::Status PipelineRun::MakeLlir() {
     scopes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass());
     if (failed(scopes.run(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInternal);
   }
-  llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_);
+  // Target::Optimize verifies what comes out.
+  llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_, /*disableVerification=*/true);
   if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
   if (status = CheckAssembly(); !status.ok()) return status;
   MeasureParameters();
