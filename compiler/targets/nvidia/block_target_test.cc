@@ -158,5 +158,31 @@ TEST(MaxLiveWords, CountsWhatIsLiveAtOnce) {
   EXPECT_EQ(MaxLiveWords(*module->getFunction("f")), 3);
 }
 
+TEST(WordsThatLoopsKeep, AreCarriedOrSlowlyComputed) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(
+      "define void @f(ptr addrspace(1) %p, i32 %n) {\n"
+      "  %loaded = load double, ptr addrspace(1) %p\n"  // two words
+      "  %quick = add i32 %n, 7\n"                      // none
+      "  br label %loop\n"
+      "loop:\n"
+      "  %i = phi i32 [ 0, %0 ], [ %next, %loop ]\n"
+      "  %sum = phi double [ 0.0, %0 ], [ %more, %loop ]\n"
+      "  %next = add i32 %i, %quick\n"             // one word
+      "  %product = fmul double %sum, 3.0\n"       // none: it dies before the loop's end
+      "  %more = fadd double %product, %loaded\n"  // two words
+      "  %on = icmp slt i32 %next, %n\n"
+      "  br i1 %on, label %loop, label %end\n"
+      "end:\n"
+      "  store double %more, ptr addrspace(1) %p\n"
+      "  ret void\n}\n"
+      "define void @g() {\n  ret void\n}\n",
+      error, context);
+  ASSERT_TRUE(module) << error.getMessage().str();
+  EXPECT_EQ(WordsThatLoopsKeep(*module->getFunction("f")), 5);
+  EXPECT_EQ(WordsThatLoopsKeep(*module->getFunction("g")), 0);
+}
+
 }  // namespace
 }  // namespace tritond::compiler::nvidia

@@ -42,6 +42,9 @@ void PairBytes(llvm::Module& module);
 
 // register_pressure.cc. Words of a thread that the function's values take at once, in its order of instructions.
 int64_t MaxLiveWords(const llvm::Function& function);
+// Words that a loop keeps from its first block to its last one, whatever the order of its instructions; the most of any
+// loop. 0: the function has no loop.
+int64_t WordsThatLoopsKeep(const llvm::Function& function);
 
 // block_target.cc. Says how many blocks a multiprocessor should hold, where the assembler would save registers for
 // more. Nothing where the function has no number of threads, or a limit of registers.

@@ -7,10 +7,13 @@
 // block is visited once.
 #include "compiler/targets/nvidia/register_pressure.h"
 
+#include <limits>
+
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -64,10 +67,35 @@ int64_t LiveWords::MostIn(const BasicBlock& block) const {
   return most;
 }
 
+int64_t LiveWords::KeptAtEnd(const BasicBlock& block, const llvm::Loop& loop) const {
+  int64_t words = 0;
+  for (const Value* value : live_out_.lookup(&block)) {
+    const bool is_quick =
+        llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst>(value);
+    if (!is_quick || loop.contains(llvm::cast<Instruction>(value))) words += WordsOf(*value);
+  }
+  return words;
+}
+
 int64_t MaxLiveWords(const llvm::Function& function) {
   const LiveWords live(function);
   int64_t most = 0;
   for (const BasicBlock& block : function) most = std::max(most, live.MostIn(block));
+  return most;
+}
+
+int64_t WordsThatLoopsKeep(const llvm::Function& function) {
+  if (function.isDeclaration()) return 0;
+  const llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
+  const llvm::LoopInfo loops(dominators);
+  if (loops.empty()) return 0;
+  const LiveWords live(function);
+  int64_t most = 0;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const BasicBlock* block : loop->blocks()) least = std::min(least, live.KeptAtEnd(*block, *loop));
+    most = std::max(most, least);
+  }
   return most;
 }
 

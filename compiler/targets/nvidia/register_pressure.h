@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Function.h"
 
 namespace tritond::compiler::nvidia {
@@ -19,6 +20,10 @@ class LiveWords final {
 
   // The most words that are live at once in this block of the function, in the order that it has now.
   int64_t MostIn(const llvm::BasicBlock& block) const;
+
+  // The words of a loop that are live at the end of one of its blocks. Without those that come from outside and are
+  // quickly computed again: sums, conversions, choices.
+  int64_t KeptAtEnd(const llvm::BasicBlock& block, const llvm::Loop& loop) const;
 
  private:
   int64_t WordsOf(const llvm::Value& value) const;

@@ -31,6 +31,9 @@
 // does not grow at all. So do half as many blocks again where these load as much a thread, and memory has not answered
 // by the time that all warps have issued an iteration.
 //
+// More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
+// stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
+//
 // Blocks of one warp may have all registers; they keep those that the assembler takes by itself where more do not make
 // them load more at once.
 //
@@ -48,6 +51,7 @@
 //   .reqntid 256
 //   // all warps: 64 bytes of shared memory                       ->   .minnctapersm 8
 //   // loads 64 bytes at once
+//   // loops keep 24 words
 #include "compiler/targets/nvidia/second_assembly.h"
 
 #include <map>
@@ -68,6 +72,7 @@ namespace {
 
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kLoadsBegin = "// loads ", kLoadsEnd = " bytes at once\n";
+constexpr absl::string_view kKeepsBegin = "// loops keep ", kKeepsEnd = " words\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
 constexpr absl::string_view kLeastBlocks = ".minnctapersm ";
 // What says how many registers a thread may have.
@@ -96,6 +101,8 @@ constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
 // Blocks of as many warps come and go in large portions, so that twice as many are worth a try.
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
+// Registers that a loop takes beside what it keeps: addresses, and operands of an instruction.
+constexpr int64_t kWorkingRegisters = 8;
 // Where a thread loads so many times as much at once, half of the blocks are as good if they load nearly as much
 // together: a grid may have no more. Not below so many warps.
 constexpr double kMoreOfThread = 1.6, kNearlyAll = 0.9;
@@ -117,6 +124,7 @@ struct Note {
   bool all_warps = false;
   int64_t shared_bytes = 0;
   int64_t loads = 0;  // bytes of a thread, that it could load at once; 0: not known
+  int64_t keeps = 0;  // words of a thread, that a loop keeps; 0: not known
 };
 
 // The number between `begin`, with which `text` starts, and `end`; 0 if it does not.
@@ -140,6 +148,8 @@ std::optional<Note> FindNote(absl::string_view ptx) {
     Note note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
     note.loads = NumberBetween(kLoadsBegin, kLoadsEnd, ptx.substr(note.end));
     if (note.loads > 0) note.end = ptx.find('\n', note.end) + 1;
+    note.keeps = NumberBetween(kKeepsBegin, kKeepsEnd, ptx.substr(note.end));
+    if (note.keeps > 0) note.end = ptx.find('\n', note.end) + 1;
     return note;
   }
   return std::nullopt;
@@ -161,6 +171,12 @@ std::string Asking(absl::string_view ptx, const Note& note, int64_t blocks) {
 // How many blocks the text asks for; 0: for none.
 int64_t AskedBlocks(absl::string_view ptx, const Note& note) {
   return NumberBetween(kLeastBlocks, "\n", ptx.substr(note.end));
+}
+
+// What each thread of so many blocks may have.
+int64_t RegistersOf(int64_t blocks, int num_warps, const TargetInfo& info) {
+  const int64_t unit = info.multiprocessor.register_unit;
+  return std::min(info.registers / (blocks * num_warps) / unit * unit / kLanes, kMostRegisters);
 }
 
 // How many blocks are worth a try, where `taken` leaves too few; else 0.
@@ -253,6 +269,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   if (blocks == 0 && streams) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
+  if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -287,16 +304,12 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
   if (!note.all_warps || loads_all || waits_once) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
-  auto registers_of = [&](int64_t asked) {
-    const int64_t unit = info.multiprocessor.register_unit;
-    return std::min(info.registers / (asked * num_warps) / unit * unit / kLanes, kMostRegisters);
-  };
   const int64_t had = AskedBlocks(ptx, note);
-  int64_t tried = had > 0 ? registers_of(had) : 0;
+  int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && (asked * num_warps < kLeastLoadingWarps || note.loads < kLongRowBytes))) return once;
-    if (const int64_t left = registers_of(asked); std::exchange(tried, left) == left) continue;
+    if (const int64_t left = RegistersOf(asked, num_warps, info); std::exchange(tried, left) == left) continue;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) return once;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -327,6 +340,8 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
   std::string note = absl::StrCat(NoteText({what.data(), what.size()}), bytes, kNoteEnd);
   if (const llvm::StringRef loads = kernel->getFnAttribute(kLoadsAtOnceAttr).getValueAsString(); !loads.empty())
     absl::StrAppend(&note, kLoadsBegin, loads.str(), kLoadsEnd);
+  if (const int64_t words = WordsThatLoopsKeep(*kernel); words > 0)
+    absl::StrAppend(&note, kKeepsBegin, words, kKeepsEnd);
   ptx.replace(end, 1, note);
 }
 

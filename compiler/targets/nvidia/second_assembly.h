@@ -19,8 +19,8 @@ inline constexpr llvm::StringLiteral kSecondBlock = "second block", kAllWarps = 
 // Attribute of a kernel: the bytes that a thread could load at once, if it has the registers.
 inline constexpr llvm::StringLiteral kLoadsAtOnceAttr = "tritond.loads_at_once";
 
-// Writes into `ptx`, the text of `module`, what its kernel's attributes say, as comments that also say how much shared
-// memory a block has. Nothing where the module has several kernels.
+// Writes into `ptx`, the text of `module`, what its kernel's attributes say, as comments. These also say how much
+// shared memory a block has, and how many words its loops keep. Nothing where the module has several kernels.
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 
 // What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,

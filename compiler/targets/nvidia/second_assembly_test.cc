@@ -137,6 +137,15 @@ TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
   EXPECT_EQ(assembler.asked, 0);
 }
 
+// Two blocks of eight warps leave a thread 128 registers.
+TEST_F(SecondBlock, IsNotTriedWhereALoopKeepsAsManyWords) {
+  TwoBinaries few(large_, small_), many(large_, small_);
+  EXPECT_TRUE(Choose(few, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 120 words\n"))) == small_);
+  EXPECT_EQ(few.asked, 1);
+  EXPECT_TRUE(Choose(many, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 121 words\n"))) == large_);
+  EXPECT_EQ(many.asked, 0);
+}
+
 constexpr char kAllWarpsNote[] = "// all warps: 64 bytes of shared memory\n";
 
 // Eight blocks of eight warps are all warps, and leave a thread 32 registers.
