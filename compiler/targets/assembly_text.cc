@@ -68,28 +68,38 @@ bool AddPasses(CodeMotion motion, llvm::TargetMachine& machine, llvm::legacy::Pa
 
 }  // namespace
 
-absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine, CodeMotion motion) {
+AssemblyWriter::AssemblyWriter(llvm::TargetMachine& machine, CodeMotion motion)
+    : machine_(machine), motion_(motion), stream_(text_) {}
+
+absl::StatusOr<std::string> AssemblyWriter::Write(llvm::Module& module) {
   // Set already unless the caller's input is LLVM IR, which may name no target.
-  module.setTargetTriple(machine.getTargetTriple());
-  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine_.getTargetTriple());
+  module.setDataLayout(machine_.createDataLayout());
   llvm::LLVMContext& context = module.getContext();
-  const std::string name = machine.getTarget().getName();
+  const std::string name = machine_.getTarget().getName();
+  if (!passes_) {
+    auto passes = std::make_unique<llvm::legacy::PassManager>();
+    if (AddPasses(motion_, machine_, *passes, stream_))
+      return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));
+    passes_ = std::move(passes);
+  }
   std::string errors;
   std::unique_ptr<llvm::DiagnosticHandler> previous = context.getDiagnosticHandler();
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream stream(text);
-  auto passes = std::make_unique<llvm::legacy::PassManager>();
-  const bool unsupported = AddPasses(motion, machine, *passes, stream);
   static WithoutStrengthReduction* const gate = new WithoutStrengthReduction();
   context.setOptPassGate(*gate);
-  absl::Status status = unsupported ? absl::OkStatus() : CatchFatalErrors([&] { passes->run(module); });
+  text_.clear();
+  absl::Status status = CatchFatalErrors([&] { passes_->run(module); });
   context.setDiagnosticHandler(std::move(previous));
-  if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));
-  if (!status.ok()) passes.release();  // torn out of their work, passes cannot even be destroyed
+  if (!status.ok()) passes_.release();  // torn out of their work, passes cannot even be destroyed
   if (!status.ok()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", status.message()));
-  if (!errors.empty()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", errors));
-  return std::string(text.str());
+  if (errors.empty()) return std::string(text_.str());
+  passes_.reset();
+  return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", errors));
+}
+
+absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine, CodeMotion motion) {
+  return AssemblyWriter(machine, motion).Write(module);
 }
 
 }  // namespace tritond::compiler

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "compiler/targets/target.h"
@@ -110,9 +111,12 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
 // link_libdevice.cc. Resolves the module's open "__nv_" functions. Ok at once when there are none.
 absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain);
 
-// emit_ptx.cc. PTX of version `ptx_version` for `arch`.
+// ptxas moves code itself, and knows the registers. LLVM's sinking leaves the operands alive instead of one result.
+inline constexpr CodeMotion kPtxMotion{.hoists = true, .sinks = false};
+
+// emit_ptx.cc. PTX of version `ptx_version` for `arch`, by a writer with kPtxMotion.
 // Internal: LLVM's back end rejects the module.
-absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+absl::StatusOr<std::string> EmitPtx(llvm::Module& module, AssemblyWriter& writer, const Architecture& arch,
                                     int ptx_version, const KernelOptions& options);
 
 // check_cubin.cc. The name of the first entry function of PTX text, comments left out; empty when there is none.

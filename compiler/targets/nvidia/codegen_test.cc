@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/codegen.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/test_kernel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -192,6 +196,39 @@ TEST_F(NvidiaCodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
   ASSERT_TRUE(mlir::succeeded(value));
   auto ptx = k.ToPtx(90, *toolchain_);
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInternal);
+}
+
+// A kernel that stores the sum of its arguments and of `number` by way of `assembly`.
+constexpr char kStores[] =
+    "@of_module$0 = internal addrspace(3) global [$0 x i32] undef\n"
+    "define ptx_kernel void @kernel(ptr addrspace(1) %p, i32 %x) {\n"
+    "  %sum = add i32 %x, $0\n"
+    "  %moved = call i32 asm \"mov.u32 $$0, $$1;\", \"$1\"(i32 %sum)\n"
+    "  store i32 %moved, ptr addrspace(1) %p\n"
+    "  store i32 %moved, ptr addrspace(3) @of_module$0\n"
+    "  ret void\n}\n";
+
+TEST(AssemblyWriter, WritesEachModuleAsAFreshOneDoes) {
+  auto machine = MakeTargetMachine(ArchitectureOf(90), 80, {});
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  AssemblyWriter kept(**machine, kPtxMotion);
+  auto write = [](AssemblyWriter& writer, int number, absl::string_view constraints) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    auto module = llvm::parseAssemblyString(absl::Substitute(kStores, number, constraints), error, context);
+    EXPECT_TRUE(module) << error.getMessage().str();
+    return writer.Write(*module);
+  };
+  for (const int number : {3, 4, 5, 3}) {
+    AssemblyWriter fresh(**machine, kPtxMotion);
+    const auto expected = write(fresh, number, "=r,r"), text = write(kept, number, "=r,r");
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ(*text, *expected);
+    EXPECT_THAT(*text, HasSubstr(absl::StrCat("of_module", number)));
+    // An error leaves nothing of its module to the next one.
+    if (number == 4) EXPECT_EQ(write(kept, 9, "=x,r").status().code(), absl::StatusCode::kInternal);
+  }
 }
 
 TEST_F(NvidiaCodegenTest, MatrixUnitsOfOtherGpusAreRefused) {

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/ADT/StringExtras.h"
@@ -131,13 +130,12 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+absl::StatusOr<std::string> EmitPtx(llvm::Module& module, AssemblyWriter& writer, const Architecture& arch,
                                     int ptx_version, const KernelOptions& options) {
   if (absl::Status names = CheckNames(module); !names.ok()) return names;
   if (options.num_ctas > 1) SetClusterSize(module, options.num_ctas);
   if (options.enable_fp_fusion) FuseMultiplyAdds(module);
-  // ptxas moves code itself, and knows the registers. LLVM's sinking leaves the operands alive instead of one result.
-  absl::StatusOr<std::string> text = WriteAssemblyText(module, machine, {.sinks = false});
+  absl::StatusOr<std::string> text = writer.Write(module);
   if (!text.ok()) return text.status();
   std::string ptx = HideNegations(*text);
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));

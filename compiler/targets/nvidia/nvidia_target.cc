@@ -87,9 +87,13 @@ class NvidiaTarget final : public Target {
   absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
     absl::StatusOr<llvm::TargetMachine*> machine = Machine(options);
     if (!machine.ok()) return machine.status();
-    absl::StatusOr<std::string> text = EmitPtx(module, **machine, arch_, PtxVersion(options), options);
-    // What a fatal error leaves of it is not known.
-    if (!text.ok()) machine_.reset();
+    if (!writer_) writer_ = std::make_unique<AssemblyWriter>(**machine, kPtxMotion);
+    absl::StatusOr<std::string> text = EmitPtx(module, *writer_, arch_, PtxVersion(options), options);
+    // What a fatal error leaves of them is not known.
+    if (!text.ok()) {
+      writer_.reset();
+      machine_.reset();
+    }
     return text;
   }
 
@@ -166,6 +170,7 @@ class NvidiaTarget final : public Target {
     if (!machine_ || machine_version_ != version || machine_fuses_ != options.enable_fp_fusion) {
       absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeTargetMachine(arch_, version, options);
       if (!made.ok()) return made.status();
+      writer_.reset();
       machine_ = *std::move(made);
       machine_version_ = version;
       machine_fuses_ = options.enable_fp_fusion;
@@ -179,7 +184,8 @@ class NvidiaTarget final : public Target {
   std::shared_ptr<Toolchain> toolchain_;
   const int assembler_cpu_seconds_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  int machine_version_ = 0;  // of PTX
+  std::unique_ptr<AssemblyWriter> writer_;  // for it
+  int machine_version_ = 0;                 // of PTX
   bool machine_fuses_ = false;
 };
 

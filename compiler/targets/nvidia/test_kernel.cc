@@ -79,7 +79,8 @@ absl::StatusOr<std::string> TestKernel::ToPtx(int compute_capability, Toolchain&
   auto machine = MakeTargetMachine(arch, ptx_version, options);
   if (!machine.ok()) return machine.status();
   if (absl::Status status = OptimizeModule(*module, **machine, toolchain, options); !status.ok()) return status;
-  return EmitPtx(*module, **machine, arch, ptx_version, options);
+  AssemblyWriter writer(**machine, kPtxMotion);
+  return EmitPtx(*module, writer, arch, ptx_version, options);
 }
 
 const Architecture& ArchitectureOf(int compute_capability) {
