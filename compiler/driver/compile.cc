@@ -9,6 +9,7 @@
 #include "compiler/driver/build_id.h"
 #include "compiler/driver/pipeline_run.h"
 #include "compiler/ir/ttg_dialect.h"
+#include "compiler/passes/canonicalize.h"
 #include "compiler/targets/compile_children.h"
 #include "compiler/targets/target.h"
 #include "llvm/Config/llvm-config.h"
@@ -40,6 +41,7 @@ class WarmCompiler final : public Compiler {
   explicit WarmCompiler(CompilerConfig config)
       : config_(std::move(config)), context_(AllDialects(), mlir::MLIRContext::Threading::DISABLED) {
     context_.loadAllAvailableDialects();
+    KeepCanonicalPatterns(context_);
     context_.printOpOnDiagnostic(false);
   }
 

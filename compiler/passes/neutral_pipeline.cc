@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/passes/neutral_pipeline.h"
 
+#include "compiler/passes/canonicalize.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Transforms/Passes.h"
@@ -9,7 +10,7 @@ namespace tritond::compiler {
 
 void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies, bool host_tensor_maps) {
   // Helper functions would take descriptors that nobody knows there.
-  if (host_tensor_maps) pm.addPass(mlir::createInlinerPass());
+  if (host_tensor_maps) pm.addPass(CreateInlinePass());
   // First, so that what they become is simplified like all else.
   RewriteTensorDescriptorPassOptions descriptors;
   descriptors.flags = descriptor_flags;
@@ -17,15 +18,15 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   descriptors.marks_arguments = host_tensor_maps;
   pm.addPass(createRewriteTensorDescriptorPass(descriptors));
   // The frontend prints calls of helper functions; every later pass sees further without them.
-  pm.addPass(mlir::createInlinerPass());
+  pm.addPass(CreateInlinePass());
   // Folds the constants that inlining has brought together, offsets of block pointers above all.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   // Before anything looks at addresses: from here on there are only tensors of pointers.
   pm.addPass(createRewriteTensorPointerPass());
   // Also of what block pointers became.
   pm.addPass(createDropUnusedCarriesPass());
   // The rewrite leaves chains of casts and broadcasts of constants.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.
@@ -49,7 +50,7 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createFoldFullMasksPass());
   pm.addPass(createUnrollLoopPass());
   // Index arithmetic of the copies.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   pm.addPass(mlir::createCSEPass());
   // Last: it copies the whole kernel, as simple as it gets.
   pm.addPass(createVersionDivisiblePass());
@@ -87,7 +88,7 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   // Conversions at the ends of branches meet those after them.
   pm.addPass(createSinkLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   // Operations and carried values that differed in their encodings alone are equal now.
   pm.addPass(createLoopAwareCsePass());
   // Under their final encodings: which bits of an index are a thread's own decides how far it reduces by itself.
@@ -95,7 +96,7 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   // Loops over loops that ask for it become one, which pipelines better.
   pm.addPass(createFuseNestedLoopsPass());
   // Folds the counting of iterations; drops what the one loop need not carry.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
   // Before selects become branches: loads of small branches do not wait for their turn.
@@ -138,7 +139,7 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
   // Once no pass asks any more how far apart addresses are. Equal reciprocals are joined next.
   pm.addPass(createDivideByInvariantsPass());
   // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.
-  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(CreateCanonicalizePass());
   pm.addPass(createLoopAwareCsePass());
   // What the slices of a dot, or the places of a loop inside another one, have in common.
   pm.addPass(createHoistInvariantsPass());
