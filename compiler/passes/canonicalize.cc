@@ -24,8 +24,7 @@ Patterns CollectPatterns(mlir::MLIRContext* context) {
 class KeptPatterns final : public mlir::DialectInterface::Base<KeptPatterns> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeptPatterns)
-  explicit KeptPatterns(mlir::Dialect* dialect)
-      : Base(dialect), patterns_(CollectPatterns(dialect->getContext())) {}
+  explicit KeptPatterns(mlir::Dialect* dialect) : Base(dialect), patterns_(CollectPatterns(dialect->getContext())) {}
   const Patterns& patterns() const { return patterns_; }
 
  private:
