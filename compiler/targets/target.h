@@ -63,8 +63,9 @@ class Target {
   virtual void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
   virtual void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
 
-  // `module` is fresh from the LLVM dialect. Links the device library where symbols are open, marks the kernels
-  // (functions with the string attribute "tritond.kernel") and optimises. Failure names the unresolved symbol.
+  // `module` is fresh from the LLVM dialect. Verifies it, which nobody has done yet. Links the device library where
+  // symbols are open, marks the kernels (functions with the string attribute "tritond.kernel") and optimises. Failure
+  // names the unresolved symbol.
   virtual absl::Status Optimize(llvm::Module& module, const KernelOptions& options) = 0;
   // Assembly text of an optimised module.
   virtual absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) = 0;
