@@ -50,10 +50,11 @@ struct Access {
 };
 
 bool HasDot(Operation* root) {
-  return root->walk([](Operation* op) {
-               return llvm::isa<tt::DotOp, tt::DotScaledOp>(op) ? mlir::WalkResult::interrupt()
-                                                                 : mlir::WalkResult::advance();
-             }).wasInterrupted();
+  return root
+      ->walk([](Operation* op) {
+        return llvm::isa<tt::DotOp, tt::DotScaledOp>(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 // Of a function with dots, the loads of loops that have some.

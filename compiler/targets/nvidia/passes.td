@@ -42,6 +42,10 @@ def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
     Option<"loop_maps", "loop-maps", "bool", "false", "tensor maps of loads may be made in loops">];
 }
 
+def StartLoadsPass : Pass<"nvidia-start-loads", "::mlir::ModuleOp"> {
+  let summary = "lets loops of dots begin loads to registers before they wait for copies";
+}
+
 def AssumeHostMapsPass : Pass<"nvidia-assume-host-maps", "::mlir::ModuleOp"> {
   let summary = "finds the descriptors of which the launcher may make tensor maps, and goes by it that it does";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

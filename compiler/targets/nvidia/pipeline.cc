@@ -112,6 +112,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   barriers.registers = info.registers;
   barriers.loop_maps = options.own.Boolean(kLoopMaps, true);
   pm.addPass(createSplitBarriersPass(barriers));
+  // Once it is known where loops wait.
+  pm.addPass(createStartLoadsPass());
 }
 
 }  // namespace
