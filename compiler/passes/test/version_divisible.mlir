@@ -70,7 +70,7 @@ tt.func public @known(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr
 
 // -----
 
-// A kernel with a dot stays as it is.
+// Where there are dots, a store is no reason, and neither is a load outside of their loops.
 // CHECK-LABEL: @dots
 // CHECK-NOT: scf.if
 // CHECK: tt.return
@@ -103,5 +103,44 @@ tt.func public @quotient(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32)
   %p = tt.addptr %s, %r : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
   %v = tt.load %p : tensor<128x!tt.ptr<f32>>
   tt.store %p, %v : tensor<128x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// Rows of %n elements that a loop of dots loads, as far as they are less than %n. The mask counts, too.
+// CHECK-LABEL: @loop_of_dots
+//       CHECK:   %[[LOW:.*]] = arith.andi %arg1, %c7_i32
+//       CHECK:   %[[TEST:.*]] = arith.cmpi eq, %[[LOW]], %c0_i32
+//       CHECK:   %[[N:.*]] = arith.andi %arg1, %c-8_i32
+//       CHECK:   scf.if %[[TEST]]
+//       CHECK:     tt.splat %[[N]]
+//       CHECK:     tt.dot
+//       CHECK:   } else {
+//       CHECK:     tt.dot
+tt.func public @loop_of_dots(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %k: i32, %a: tensor<16x16xf16>, %out: tensor<16x16x!tt.ptr<f32>>) {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %none = arith.constant dense<0.0> : tensor<16x16xf16>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %row = tt.expand_dims %r {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %col = tt.expand_dims %r {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %ns = tt.splat %n : i32 -> tensor<16x1xi32>
+  %rows = arith.muli %row, %ns : tensor<16x1xi32>
+  %down = tt.broadcast %rows : tensor<16x1xi32> -> tensor<16x16xi32>
+  %right = tt.broadcast %col : tensor<1x16xi32> -> tensor<16x16xi32>
+  %at = arith.addi %down, %right : tensor<16x16xi32>
+  %base = tt.splat %x : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>>
+  %p = tt.addptr %base, %at : tensor<16x16x!tt.ptr<f16>>, tensor<16x16xi32>
+  %end = tt.splat %n : i32 -> tensor<1x16xi32>
+  %in = arith.cmpi slt, %col, %end : tensor<1x16xi32>
+  %mask = tt.broadcast %in : tensor<1x16xi1> -> tensor<16x16xi1>
+  %d = scf.for %i = %c0 to %k step %c1 iter_args(%acc = %zero) -> (tensor<16x16xf32>) : i32 {
+    %b = tt.load %p, %mask, %none : tensor<16x16x!tt.ptr<f16>>
+    %sum = tt.dot %a, %b, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    scf.yield %sum : tensor<16x16xf32>
+  }
+  tt.store %out, %d : tensor<16x16x!tt.ptr<f32>>
   tt.return
 }

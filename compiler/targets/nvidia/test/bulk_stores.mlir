@@ -414,3 +414,44 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Copies by threads end where all bulk stores are waited for, so that the wait comes before the iteration's own.
+// CHECK-LABEL: @beside_copies
+//       CHECK:   scf.for
+//  CHECK-NEXT:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//  CHECK-NEXT:     ttg.async_wait
+//       CHECK:     ttg.async_copy_global_to_local
+//       CHECK:     ttng.warp_group_dot
+//   CHECK-NOT:     wait
+//       CHECK:     ttng.async_tma_copy_local_to_global
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @beside_copies(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x64xi1, #blocked>, %ps: tensor<64x64x!tt.ptr<f16>, #blocked>, %zero: tensor<64x64xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %cs: tensor<64x64x!tt.ptr<f16>, #blocked>, %to: !ttg.memdesc<64x64xf16, #tile, #smem, mutable>, %b: !ttg.memdesc<64x64xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %other = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    ttng.tensormap_create %other, %q, [%c64, %c64], [%m, %m], [%pitch], [%c1, %c1] {elem_type = 1 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+    ttng.tensormap_fenceproxy_acquire %other : !tt.ptr<i8>
+    %rows = arith.extsi %m : i32 to i64
+    %t = ttg.async_commit_group
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      ttg.async_wait %t {num = 0 : i32}
+      %g = ttg.async_copy_global_to_local %cs, %to : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #tile, #smem, mutable>
+      ttg.async_commit_group tokens %g
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x64xf16, #turned, #smem> -> tensor<64x64xf32, #mma>
+      %x = arith.truncf %d : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 64>} : tensor<64x64xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x64x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
