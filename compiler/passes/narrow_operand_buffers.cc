@@ -43,8 +43,8 @@ bool IsWidening(Operation* op) {
 // A buffer that can hold narrower elements.
 struct WideBuffer {
   ttg::LocalAllocOp alloc;
-  llvm::SmallVector<Operation*> casts;  // in their order
-  mlir::Attribute encoding;             // of the narrow buffer
+  llvm::SmallVector<Operation*> casts = {};  // in their order
+  mlir::Attribute encoding = {};             // of the narrow buffer
   int64_t saved = 0;                    // bytes
 
   Value Narrow() const { return casts.front()->getOperand(0); }

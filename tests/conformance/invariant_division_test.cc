@@ -56,7 +56,7 @@ TEST_P(InvariantDivision, EqualsDivision) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   for (const bool is_signed : {true, false})
     for (const int64_t divisor : {int64_t{1}, int64_t{2}, int64_t{-3}, int64_t{7}, int64_t{2147483629},
-                                  int64_t{1} << 32, (int64_t{1} << 40) + 3, int64_t{-5} << 50, kMost, -kMost - 1}) {
+                                  int64_t{1} << 32, (int64_t{1} << 40) + 3, -(int64_t{5} << 50), kMost, -kMost - 1}) {
       Array in("i64", kCount), by("i64", 1), quotients("i64", kCount), rests = quotients, expected_q = quotients,
                                                                        expected_r = quotients;
       by.SetInt(0, divisor);

@@ -23,7 +23,7 @@ int64_t SpilledBytes(absl::string_view text) { return ResourcesOfAssembly(text).
 // How the back end may order instructions.
 struct Order {
   llvm::StringRef schedule;  // a scheduler of the back end's; empty: the usual one
-  CodeMotion motion;
+  CodeMotion motion = {};
 };
 
 absl::StatusOr<std::string> WriteInOrder(const llvm::Module& module, llvm::TargetMachine& machine, const Order& order) {

@@ -138,7 +138,7 @@ using Order = std::vector<Instruction*>;
 // The orders of one block, and the most words that are live at once in each.
 struct Choices {
   Order first, second, old;
-  int64_t first_words, second_words, old_words;
+  int64_t first_words = 0, second_words = 0, old_words = 0;
 };
 
 Order OrderOf(BasicBlock& block) {

@@ -16,7 +16,7 @@ inline constexpr char kFlushSubnormals[] = "enable_reflect_ftz";  // in device l
 inline constexpr char kReadAhead[] = "prefetch";  // operands, from shared memory, where that pays; default true
 inline constexpr char kOrderPrograms[] = "order_programs";  // of a grid, the longest first; default true
 inline constexpr char kBulkCopies[] = "bulk_copies";        // of blocks that descriptors name, in loops; default true
-inline constexpr char kLoopMaps[] = "loop_maps";            // of descriptors that loops make, for loads; default false
+inline constexpr char kLoopMaps[] = "loop_maps";            // of descriptors that loops make, for loads; default true
 inline constexpr char kAssemblerFlags[] = "ptx_options";
 
 std::vector<OptionRule> OwnRules();

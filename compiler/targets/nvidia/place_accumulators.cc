@@ -75,7 +75,7 @@ struct Placed {
   std::optional<unsigned> carried;  // among what its loop carries
   bool counts = false;              // for waits: it was in flight
   int64_t column = 0;
-  Value barrier;
+  Value barrier = {};
 };
 
 // The dots of one kernel.

@@ -45,7 +45,7 @@ struct Shifted {
 
 class Sharing final {
  public:
-  explicit Sharing(llvm::Function& function) : function_(function), dominators_(function) {}
+  explicit Sharing(llvm::Function& function) : dominators_(function) {}
 
   void Run() {
     llvm::SmallVector<Member> members;
@@ -154,7 +154,6 @@ class Sharing final {
     return fresh;
   }
 
-  llvm::Function& function_;
   llvm::DominatorTree dominators_;
   std::map<std::tuple<unsigned, Value*, const Sum*, const Sum*>, std::unique_ptr<Sum>> sums_;
   llvm::DenseMap<Value*, Shifted> shifted_;
