@@ -45,7 +45,7 @@ struct WideBuffer {
   ttg::LocalAllocOp alloc;
   llvm::SmallVector<Operation*> casts = {};  // in their order
   mlir::Attribute encoding = {};             // of the narrow buffer
-  int64_t saved = 0;                    // bytes
+  int64_t saved = 0;                         // bytes
 
   Value Narrow() const { return casts.front()->getOperand(0); }
 };

@@ -28,8 +28,8 @@
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
 // as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
-// does not grow at all. So do half as many blocks again where these load as much a thread, and memory has not answered
-// by the time that all warps have issued an iteration.
+// does not grow at all. Else 48 warps are tried where these load as much together, and memory has not answered by the
+// time that all of them have issued an iteration. They are taken where the code grows little.
 //
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
@@ -97,6 +97,8 @@ constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 constexpr int64_t kStoredBytes = 8;
 // Of a thread of a loop that loads, beside those that it loads to.
 constexpr int64_t kRegistersBesideLoads = 24;
+// Of such a kernel, where they have more registers than all warps would: 40.
+constexpr int kStreamWarps = 48;
 constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
 // Blocks of as many warps come and go in large portions, so that twice as many are worth a try.
 constexpr int kWarpsOfLargeBlock = 8;
@@ -202,12 +204,12 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   return note.all_warps && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
-// Half as many blocks again of a kernel that waits for its loads, where that is worth a try; else 0. Their threads have
-// room for all that they load, and their warps have issued an iteration well before memory has answered.
+// The blocks of 48 warps of a kernel that waits for its loads, where more blocks are worth a try; else 0. Their threads
+// have room for all that they load, and their warps have issued an iteration well before memory has answered.
 int64_t StreamBlocksToAskFor(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
                              const TargetInfo& info) {
-  const int64_t blocks = Blocks(taken, note, num_warps, info) * 3 / 2, warps = blocks * num_warps;
-  if (warps == 0 || warps > info.multiprocessor.warps || note.loads == 0) return 0;
+  const int64_t blocks = kStreamWarps / num_warps, warps = blocks * num_warps;
+  if (Blocks(taken, note, num_warps, info) >= blocks || note.loads == 0) return 0;
   if (note.loads / kRegisterBytes + kRegistersBesideLoads > info.registers / (warps * kLanes)) return 0;
   const double instructions = static_cast<double>(code.loop_bytes) / kInstructionBytes;
   const double issued = instructions * static_cast<double>(warps) / info.rates.issued_warps;
@@ -267,6 +269,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
   int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
+  const bool may_grow = blocks == 0 || !streams;
   if (blocks == 0 && streams) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
@@ -284,7 +287,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool alone = note.all_warps && now_blocks == 1;
   if (alone && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0) + kMostLoneStores) return once;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
-  auto grows_little = [&](size_t from, size_t to) { return to <= from + (streams ? 0 : from / share); };
+  auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
                               : grows_little(before.bytes, after.bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beside the copies of its operands, a loop of dots may load rows or blocks to registers: scales, biases. It needs them
-// once the dots are done, but loads that follow the wait for copies begin among the reads of shared memory. The
-// assembler has few scoreboards, and gives one to both. Threads then wait for memory where they want an operand:
+// once the dots are done. Where they begin after the dots, threads wait for memory. Where they begin after the wait for
+// copies, they do so among the reads of shared memory. The assembler has few scoreboards, and gives one to both, so
+// that threads wait for memory where they want an operand:
 //
 //   scf.for … {                                          scf.for … {
 //     ttg.async_wait                                       %s = tt.load %p
@@ -39,7 +40,7 @@ bool IsWait(Operation& op) { return llvm::isa<ttg::AsyncWaitOp, ttng::WaitBarrie
 // Whether a load may come before `op`, which it follows.
 bool MayPass(Operation* op) {
   if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return !load.getIsVolatile();
-  return mlir::isMemoryEffectFree(op) || IsWait(*op) ||
+  return mlir::isMemoryEffectFree(op) || IsWait(*op) || IsDot(*op) ||
          llvm::isa<ttg::AsyncCommitGroupOp, ttg::AsyncCopyGlobalToLocalOp, ttg::LocalLoadOp, ttg::LocalStoreOp,
                    ttg::LocalAllocOp, ttng::ArriveBarrierOp, ttng::ArriveBarrierByWarpsOp, ttng::BarrierExpectOp,
                    ttng::AsyncTMACopyGlobalToLocalOp, ttng::FenceAsyncSharedOp, ttng::WarpGroupWaitOp>(op);
@@ -76,7 +77,7 @@ void StartLoads(mlir::scf::ForOp loop) {
   Operation* first = &*wait;
   int64_t words = 0;
   llvm::SmallVector<tt::LoadOp> loads;
-  for (Operation* op = first; op && !IsDot(*op) && MayPass(op); op = op->getNextNode())
+  for (Operation* op = first; op && MayPass(op); op = op->getNextNode())
     if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !IsForNextIteration(load)) loads.push_back(load);
   for (tt::LoadOp load : loads) {
     if (!first->isBeforeInBlock(load)) continue;  // another one has taken it along

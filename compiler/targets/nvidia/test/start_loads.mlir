@@ -8,18 +8,21 @@
 #rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // The scales begin before the wait, with their addresses. What is for the next iteration, is volatile, or follows a
-  // store, stays.
+  // The scales begin before the wait, with their addresses, also those that follow the dot. What is for the next
+  // iteration, follows a volatile load, or a store, stays.
   // CHECK-LABEL: @scales
   //       CHECK:   scf.for
-  //       CHECK:     %[[AT:.*]] = tt.addptr %{{.*}}, %[[P:.*]] :
+  //       CHECK:     %[[AT:.*]] = tt.addptr %[[P:[^,]*]],
   //  CHECK-NEXT:     %[[S:.*]] = tt.load %[[AT]]
+  //  CHECK-NEXT:     %[[U:.*]] = tt.load %[[P]]
   //  CHECK-NEXT:     ttg.async_wait
   //  CHECK-NEXT:     ttg.local_load
   //  CHECK-NEXT:     %[[NEXT:.*]] = tt.load
-  //  CHECK-NEXT:     tt.load {{.*}} {isVolatile = true}
   //       CHECK:     tt.dot
   //       CHECK:     arith.mulf %{{.*}}, %[[S]]
+  //  CHECK-NEXT:     arith.mulf %{{.*}}, %[[U]]
+  //  CHECK-NEXT:     tt.load {{.*}} {isVolatile = true}
+  //  CHECK-NEXT:     tt.load
   //       CHECK:     scf.yield {{.*}}, %[[NEXT]]
   tt.func @scales(%x: tensor<64x64xf16, #a>, %buffer: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %p: tensor<64x64x!tt.ptr<f32>, #mma>, %q: tensor<64x64x!tt.ptr<f32>, #mma>, %by: tensor<64x64xi32, #mma>, %n: i32) -> tensor<64x64xf32, #mma> {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
@@ -32,10 +35,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
       %at = tt.addptr %p, %by : tensor<64x64x!tt.ptr<f32>, #mma>, tensor<64x64xi32, #mma>
       %s = tt.load %at : tensor<64x64x!tt.ptr<f32>, #mma>
       %next = tt.load %q : tensor<64x64x!tt.ptr<f32>, #mma>
-      %v = tt.load %q {isVolatile = true} : tensor<64x64x!tt.ptr<f32>, #mma>
       %d = tt.dot %x, %y, %zero : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %u = tt.load %p : tensor<64x64x!tt.ptr<f32>, #mma>
       %m = arith.mulf %d, %s : tensor<64x64xf32, #mma>
-      %w = arith.addf %m, %v : tensor<64x64xf32, #mma>
+      %mu = arith.mulf %m, %u : tensor<64x64xf32, #mma>
+      %v = tt.load %q {isVolatile = true} : tensor<64x64x!tt.ptr<f32>, #mma>
+      %v2 = tt.load %q : tensor<64x64x!tt.ptr<f32>, #mma>
+      %v3 = arith.addf %v, %v2 : tensor<64x64xf32, #mma>
+      %w = arith.addf %mu, %v3 : tensor<64x64xf32, #mma>
       %o = arith.addf %w, %old : tensor<64x64xf32, #mma>
       %sum = arith.addf %acc, %o : tensor<64x64xf32, #mma>
       scf.yield %sum, %next : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
