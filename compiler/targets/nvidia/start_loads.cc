@@ -11,8 +11,10 @@
 //     %d = ttng.warp_group_dot … %w …                      %d = ttng.warp_group_dot … %w …
 //     arith.mulf %d, %s                                    arith.mulf %d, %s
 //
-// So these loads come before the wait, with what they are made of. They pass nothing that writes to global memory. A
+// So these loads come before the wait, with what they are made of. They pass nothing that writes to global memory. Nor
+// do they pass a barrier where the loop may write what they read, for threads see by it what others have written. A
 // load for the next iteration stays, for it takes the registers that this one's values leave.
+#include "compiler/analysis/pointer_roots.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -29,6 +31,7 @@ namespace tritond::compiler {
 namespace {
 
 using mlir::Operation;
+using mlir::Value;
 
 // Words of a thread that wait for the dots.
 constexpr int64_t kMostWords = 64;
@@ -65,6 +68,22 @@ llvm::SmallVector<Operation*> SliceFrom(Operation* wait, tt::LoadOp load) {
   return order;
 }
 
+// Whether an iteration may write what `load` reads.
+bool MayWrite(mlir::scf::ForOp loop, tt::LoadOp load) {
+  const std::optional<PointerRoots> read = RootsOfPointer(load.getPtr());
+  auto result = loop.getBody()->walk([&](Operation* op) {
+    Value pointer;
+    if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) pointer = store.getPtr();
+    if (auto atomic = llvm::dyn_cast<tt::AtomicRMWOp>(op)) pointer = atomic.getPtr();
+    if (auto atomic = llvm::dyn_cast<tt::AtomicCASOp>(op)) pointer = atomic.getPtr();
+    const std::optional<PointerRoots> written = pointer ? RootsOfPointer(pointer) : std::nullopt;
+    const bool is_apart = read && written && llvm::none_of(*written, [&](Value root) { return read->contains(root); });
+    const bool may = llvm::isa<tt::CallOp>(op) || (pointer && !is_apart);
+    return may ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 // Whether the next iteration uses what `load` reads.
 bool IsForNextIteration(tt::LoadOp load) {
   return llvm::any_of(load->getUsers(), [](Operation* user) { return llvm::isa<mlir::scf::YieldOp>(user); });
@@ -81,6 +100,7 @@ void StartLoads(mlir::scf::ForOp loop) {
     if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !IsForNextIteration(load)) loads.push_back(load);
   for (tt::LoadOp load : loads) {
     if (!first->isBeforeInBlock(load)) continue;  // another one has taken it along
+    if (MayWrite(loop, load)) continue;
     words += RegistersOf(load.getResult());
     if (words > kMostWords) return;
     for (Operation* op : SliceFrom(first, load)) op->moveBefore(first);

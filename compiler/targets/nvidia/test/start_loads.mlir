@@ -70,4 +70,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     }
     tt.return %r : tensor<64x64xf32, #mma>
   }
+
+  // The end of an iteration writes what the next one reads, behind a barrier.
+  // CHECK-LABEL: @own_writes
+  //       CHECK:   scf.for
+  //  CHECK-NEXT:     ttg.async_wait
+  //       CHECK:     tt.load
+  tt.func @own_writes(%x: tensor<64x64xf16, #a>, %buffer: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %p: tensor<64x64x!tt.ptr<f32>, #mma>, %n: i32) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = ttg.async_commit_group
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      ttg.async_wait %t {num = 0 : i32}
+      %y = ttg.local_load %buffer : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf16, #b>
+      %s = tt.load %p : tensor<64x64x!tt.ptr<f32>, #mma>
+      %d = tt.dot %x, %y, %s : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      tt.store %p, %d : tensor<64x64x!tt.ptr<f32>, #mma>
+    }
+    tt.return
+  }
 }
