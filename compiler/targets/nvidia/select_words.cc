@@ -80,6 +80,7 @@ class BlockWords final {
     Value* word = element->getVectorOperand();
     auto* type = llvm::dyn_cast<llvm::FixedVectorType>(word->getType());
     if (!type || type->getPrimitiveSizeInBits() != kWordBits || type->getNumElements() < 2) return;
+    if (at->getValue().uge(type->getNumElements())) return;
     SelectedWord& found = words_[{word, select.getFalseValue()}];
     found.selects.resize(type->getNumElements());
     if (llvm::SelectInst*& known = found.selects[at->getZExtValue()]; !known) known = &select;

@@ -49,25 +49,6 @@ bool MayPass(Operation* op) {
                    ttng::AsyncTMACopyGlobalToLocalOp, ttng::FenceAsyncSharedOp, ttng::WarpGroupWaitOp>(op);
 }
 
-// `load` and what it is made of from `wait` on, in order; empty where that cannot come before it.
-llvm::SmallVector<Operation*> SliceFrom(Operation* wait, tt::LoadOp load) {
-  mlir::BackwardSliceOptions options;
-  options.inclusive = true;
-  options.omitBlockArguments = true;
-  options.omitUsesFromAbove = false;
-  options.filter = [&](Operation* op) { return op->getBlock() == wait->getBlock() && wait->isBeforeInBlock(op); };
-  llvm::SetVector<Operation*> slice;
-  (void)mlir::getBackwardSlice(load.getOperation(), &slice, options);
-  const bool may_move = llvm::all_of(slice, [&](Operation* op) {
-    auto other = llvm::dyn_cast<tt::LoadOp>(op);
-    return mlir::isMemoryEffectFree(op) || (other && !other.getIsVolatile());
-  });
-  llvm::SmallVector<Operation*> order;
-  for (Operation* op = wait; may_move && op != load->getNextNode(); op = op->getNextNode())
-    if (slice.contains(op)) order.push_back(op);
-  return order;
-}
-
 // Whether an iteration may write what `load` reads.
 bool MayWrite(mlir::scf::ForOp loop, tt::LoadOp load) {
   const std::optional<PointerRoots> read = RootsOfPointer(load.getPtr());
@@ -82,6 +63,25 @@ bool MayWrite(mlir::scf::ForOp loop, tt::LoadOp load) {
     return may ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return result.wasInterrupted();
+}
+
+// `load` and what it is made of from `wait` on, in order; empty where that cannot come before it.
+llvm::SmallVector<Operation*> SliceFrom(Operation* wait, tt::LoadOp load, mlir::scf::ForOp loop) {
+  mlir::BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
+  options.filter = [&](Operation* op) { return op->getBlock() == wait->getBlock() && wait->isBeforeInBlock(op); };
+  llvm::SetVector<Operation*> slice;
+  (void)mlir::getBackwardSlice(load.getOperation(), &slice, options);
+  const bool may_move = llvm::all_of(slice, [&](Operation* op) {
+    auto read = llvm::dyn_cast<tt::LoadOp>(op);
+    return read ? !read.getIsVolatile() && !MayWrite(loop, read) : mlir::isMemoryEffectFree(op);
+  });
+  llvm::SmallVector<Operation*> order;
+  for (Operation* op = wait; may_move && op != load->getNextNode(); op = op->getNextNode())
+    if (slice.contains(op)) order.push_back(op);
+  return order;
 }
 
 // Whether the next iteration uses what `load` reads.
@@ -100,10 +100,11 @@ void StartLoads(mlir::scf::ForOp loop) {
     if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !IsForNextIteration(load)) loads.push_back(load);
   for (tt::LoadOp load : loads) {
     if (!first->isBeforeInBlock(load)) continue;  // another one has taken it along
-    if (MayWrite(loop, load)) continue;
+    const llvm::SmallVector<Operation*> slice = SliceFrom(first, load, loop);
+    if (slice.empty()) continue;
     words += RegistersOf(load.getResult());
     if (words > kMostWords) return;
-    for (Operation* op : SliceFrom(first, load)) op->moveBefore(first);
+    for (Operation* op : slice) op->moveBefore(first);
   }
 }
 

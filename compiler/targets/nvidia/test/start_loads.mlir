@@ -90,4 +90,28 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     }
     tt.return
   }
+
+  // So it does to what tells the place of a load.
+  // CHECK-LABEL: @own_places
+  //       CHECK:   scf.for
+  //  CHECK-NEXT:     ttg.async_wait
+  //       CHECK:     tt.load
+  //       CHECK:     tt.load
+  tt.func @own_places(%x: tensor<64x64xf16, #a>, %buffer: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %p: tensor<64x64x!tt.ptr<f32>, #mma>, %places: tensor<64x64x!tt.ptr<i32>, #mma>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = ttg.async_commit_group
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      ttg.async_wait %t {num = 0 : i32}
+      %y = ttg.local_load %buffer : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf16, #b>
+      %place = tt.load %places : tensor<64x64x!tt.ptr<i32>, #mma>
+      %at = tt.addptr %p, %place : tensor<64x64x!tt.ptr<f32>, #mma>, tensor<64x64xi32, #mma>
+      %s = tt.load %at : tensor<64x64x!tt.ptr<f32>, #mma>
+      %d = tt.dot %x, %y, %s : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      tt.store %places, %place : tensor<64x64x!tt.ptr<i32>, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
 }
