@@ -56,6 +56,7 @@
 #include "compiler/encoding/block_access.h"
 #include "compiler/encoding/collapsed_uses.h"
 #include "compiler/ir/collapsed_block.h"
+#include "compiler/ir/contains.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -235,10 +236,6 @@ bool FeedsDot(Value block) {
   });
 }
 
-bool HasDot(mlir::Operation* loop) {
-  return loop->walk([](tt::DotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
-}
-
 // Whether they are those of a descriptor that a kernel takes. Descriptors that it makes have flags that are known.
 bool AreFromLaunch(mlir::ValueRange parts) {
   auto flag = llvm::dyn_cast<mlir::BlockArgument>(PaddingFlag(parts));
@@ -272,8 +269,9 @@ bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
   auto loop = op->getParentOfType<mlir::scf::ForOp>();
-  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop && (FeedsDot(op) || HasDot(loop)) &&
-         (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts);
+  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop &&
+         (FeedsDot(op) || Contains<tt::DotOp>(loop)) && (bits == 8 || bits == 16 || bits == 32) &&
+         IsOfBulkCopies(block, parts);
 }
 
 // Whether the outermost loop around `op` has dots.
@@ -281,7 +279,7 @@ bool IsBesideDots(mlir::Operation* op) {
   mlir::Operation* outermost = nullptr;
   for (auto loop = op->getParentOfType<mlir::scf::ForOp>(); loop; loop = loop->getParentOfType<mlir::scf::ForOp>())
     outermost = loop;
-  return outermost && HasDot(outermost);
+  return outermost && Contains<tt::DotOp>(outermost);
 }
 
 // Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.

@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "compiler/analysis/axis_info.h"
+#include "compiler/ir/contains.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -49,13 +50,7 @@ struct Access {
   bool is_copy = false;  // it may become one, beside dots
 };
 
-bool HasDot(Operation* root) {
-  return root
-      ->walk([](Operation* op) {
-        return llvm::isa<tt::DotOp, tt::DotScaledOp>(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root); }
 
 // Of a function with dots, the loads of loops that have some.
 std::vector<Access> AccessesOf(tt::FuncOp func) {
@@ -115,11 +110,7 @@ llvm::SmallVector<BlockArgument> Candidates(tt::FuncOp func) {
 }
 
 bool MayHaveVersions(tt::FuncOp func) {
-  if (!func.isPublic() || !func.getBody().hasOneBlock() || func.getNumResults() != 0) return false;
-  return !func.walk([](Operation* op) {
-                return llvm::isa<tt::CallOp>(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-              })
-              .wasInterrupted();
+  return func.isPublic() && func.getBody().hasOneBlock() && func.getNumResults() == 0 && !Contains<tt::CallOp>(func);
 }
 
 // Puts the body of `func` into both branches of a test whether all `arguments` are multiples of `divisor`.

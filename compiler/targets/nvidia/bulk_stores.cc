@@ -26,6 +26,7 @@
 // and the stores. Its maps take a program a microsecond, which a loop brings in again. Shared memory that would cost a
 // resident block is not taken.
 #include "compiler/analysis/scratch.h"
+#include "compiler/ir/contains.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/block_limits.h"
 #include "compiler/targets/nvidia/host_maps.h"
@@ -60,10 +61,6 @@ Operation* OutermostLoop(Operation* op) {
     if (!llvm::isa<mlir::scf::IfOp>(parent)) outermost = parent;
   }
   return outermost;
-}
-
-bool HasDots(Operation* loop) {
-  return loop->walk([](ttng::WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
 }
 
 std::optional<BlockStore> BlockStoreOf(tt::StoreOp store) {
@@ -184,7 +181,7 @@ bool FunctionStores::Find() {
     Operation* place = block ? OutermostLoop(op) : nullptr;
     if (!place || refused_.contains(op)) return;
     const bool has_map = block->reduction && HasHostMap(block->block.getBase());
-    if (has_map || (place != op && HasDots(place))) found.push_back(*block);
+    if (has_map || (place != op && Contains<ttng::WarpGroupDotOp>(place))) found.push_back(*block);
   });
   // One that stays makes others stay that may be of its tensor.
   for (bool changes = true; changes;) {

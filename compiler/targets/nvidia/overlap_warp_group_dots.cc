@@ -33,6 +33,7 @@
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
 // reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
+#include "compiler/ir/contains.h"
 #include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
@@ -287,7 +288,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
  private:
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
-      if (!function->walk([](WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted()) continue;
+      if (!Contains<WarpGroupDotOp>(function)) continue;
       BlockLimits limits{registers, max_shared_bytes, AllocatedBytes(function)};
       // That nothing in the function takes, if nothing shares its place.
       int64_t free_bytes = max_shared_bytes - limits.buffer_bytes - 2 * MostScratchBytes(function);

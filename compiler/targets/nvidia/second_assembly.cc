@@ -266,11 +266,12 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const bool streams = AskedBlocks(ptx, note) > 0;
+  int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
+  if (blocks == 0 && !streams) return once;
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
-  int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   const bool may_grow = blocks == 0 || !streams;
-  if (blocks == 0 && streams) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
+  if (blocks == 0) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));

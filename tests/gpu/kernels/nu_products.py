@@ -7,6 +7,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from case import DEVICE, Case, empty, rand, randint, registry, uniform, zeros
 from lm_experts import align
+from nk_gemm import tile_at
 
 CASES, case = registry()
 F16, BF16, F8, F64 = torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float64
@@ -17,19 +18,11 @@ def describe(x, *block):
 
 
 @triton.jit
-def tile_of(pid, rows, cols, GROUP: tl.constexpr):
-    width = GROUP * cols
-    group = pid // width
-    size = min(rows - group * GROUP, GROUP)
-    return group * GROUP + (pid % width) % size, (pid % width) // size
-
-
-@triton.jit
 def int8_by_groups(x_ptr, w_ptr, scales, y_ptr, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     """bf16 rows times int8 weights; the scale of a group along K multiplies its part of the sum."""
     x = tl.make_tensor_descriptor(x_ptr, [M, K], [K, 1], [BM, GROUP])
     w = tl.make_tensor_descriptor(w_ptr, [N, K], [K, 1], [BN, GROUP])
-    row, col = tile_of(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
+    row, col = tile_at(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
     m, n = row * BM + tl.arange(0, BM), col * BN + tl.arange(0, BN)
     acc = tl.zeros((BM, BN), tl.float32)
     for g in range(K // GROUP):
@@ -123,7 +116,7 @@ def nu_three_bit_words(M=30, N=8192, K=4096, group=128):
 @triton.jit
 def int8_by_nibbles(x_desc, w_desc, x_scales, w_scales, y_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr):
     """int8 rows times signed nibbles; of a group of 128 along K, the low ones are the first half; integer sums within a group."""
-    row, col = tile_of(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
+    row, col = tile_at(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
     m, n = row * BM + tl.arange(0, BM), col * BN + tl.arange(0, BN)
     acc = tl.zeros((BM, BN), tl.float32)
     for g in range(K // 128):
@@ -154,7 +147,7 @@ def fp8_rows_columns(a_desc, b_desc, c_desc, row_scales, column_scales, bias, M,
     """Persistent; fp8 with a scale for each row and column, and a bias, all of them at the end."""
     rows, cols = tl.cdiv(M, BM), tl.cdiv(N, BN)
     for tile in tl.range(tl.program_id(0), rows * cols, tl.num_programs(0), flatten=True):
-        row, col = tile_of(tile, rows, cols, 8)
+        row, col = tile_at(tile, rows, cols, 8)
         acc = tl.zeros((BM, BN), tl.float32)
         for k in range(0, K, BK):
             acc = tl.dot(a_desc.load([row * BM, k]), b_desc.load([col * BN, k]).T, acc)
@@ -461,7 +454,7 @@ def nu_batches_transposed(B=3000, M=128, N=64, K=64):
 @triton.jit
 def f32_by_columns(a_desc, b_ptr, c_ptr, M, N, K, PRECISION: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """f32, a^T b with a by boxes of a descriptor and b by masked pointers; both lie along the result's dimensions."""
-    row, col = tile_of(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
+    row, col = tile_at(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
     m, n, k = row * BM + tl.arange(0, BM), col * BN + tl.arange(0, BN), tl.arange(0, BK)
     acc = tl.zeros((BM, BN), tl.float32)
     for start in range(0, K, BK):
