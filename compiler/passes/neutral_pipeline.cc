@@ -93,6 +93,10 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createLoopAwareCsePass());
   // Under their final encodings: which bits of an index are a thread's own decides how far it reduces by itself.
   pm.addPass(createOptimizeThreadLocalityPass());
+  // Once threads have their own sums: these may have maxima of their own, too.
+  pm.addPass(createCarryMaximaPass());
+  // Once threads carry what they sum up: both parts of a loop add to it.
+  pm.addPass(createSplitFullTilesPass());
   // Loops over loops that ask for it become one, which pipelines better.
   pm.addPass(createFuseNestedLoopsPass());
   // Folds the counting of iterations; drops what the one loop need not carry.

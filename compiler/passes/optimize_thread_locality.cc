@@ -10,15 +10,11 @@
 //                                                       %s = tt.reduce<add, axis 1>(%p)
 //                                                       %r = arith.addf %x, %s
 //
-// %t is a reduction too, of a tensor whose last dimension lies in the registers of each thread. The axis index of an
-// element is a row of bits. Under most encodings, each is told by one bit of the register, the lane or the warp. Groups
-// of such bits become dimensions by a reshape, and a transposition brings those of registers together:
+// %t is a reduction too, of a tensor whose last dimension lies in the registers of each thread (thread_parts.h).
 //
-//   64x128, bits of 128: register, 5 lanes, register       64x2x32x2 -> 64x32x2x2 -> 64x32x4 -> reduce axis 2 -> 64x32
-//
-// None of this moves an element. It changes the order in which elements combine, which all of these combiners allow for
-// integers. For floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
-// for sums, NaN for the minimum and maximum that ignore NaNs.
+// It changes the order in which elements combine, which all of these combiners allow for integers. For floats it is as
+// good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0 for sums, NaN for the minimum
+// and maximum that ignore NaNs.
 //
 // A sum may be scaled in each iteration, as the sums of rows in attention are: %c = %a * %scale + %s. Each thread then
 // scales what it has: %d = %b * %scale + %t. The scale has to be an exponential. Infinite scales would make NaN of the
@@ -27,14 +23,13 @@
 // Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays. The sum
 // may be converted before it is added. The loop then carries more registers for it, as many as the reduction had
 // results in a thread. So many at most, with all else that is carried, that half of a thread's registers are left.
-#include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/thread_parts.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
@@ -144,101 +139,6 @@ std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   return Accumulation{index, op, scaled, reduce, std::move(conversions)};
 }
 
-// The bits of an axis index in groups, from the highest: each of registers or of lanes, warps and blocks.
-struct BitGroup {
-  int64_t size;
-  bool in_thread;
-};
-
-// Nullopt where a bit of the axis index does not belong to one place alone.
-std::optional<llvm::SmallVector<BitGroup>> GroupsOf(const LinearLayout& layout, unsigned axis) {
-  if (!IsReducible(layout, axis)) return std::nullopt;
-  const LayoutDim& out = layout.OutDims()[axis];
-  llvm::SmallVector<int> owners(out.bits, -1);  // 1: registers
-  for (const LayoutDim& in : layout.InDims())
-    for (int32_t bit = 0; bit < in.bits; ++bit) {
-      uint64_t move = (layout.columns()[in.shift + bit] >> out.shift) & out.mask();
-      if (move == 0) continue;
-      if (!llvm::isPowerOf2_64(move)) return std::nullopt;
-      owners[llvm::Log2_64(move)] = in.name == "register";
-    }
-  llvm::SmallVector<BitGroup> groups;
-  for (int owner : llvm::reverse(owners)) {
-    if (owner < 0) return std::nullopt;
-    if (groups.empty() || groups.back().in_thread != (owner == 1)) groups.push_back({1, owner == 1});
-    groups.back().size *= 2;
-  }
-  return groups;
-}
-
-Value Reshape(mlir::OpBuilder& b, Value value, llvm::ArrayRef<int64_t> shape) {
-  auto type = llvm::cast<RankedTensorType>(value.getType());
-  if (type.getShape() == shape) return value;
-  Attribute encoding = ttg::ReshapeEncoding(type.getEncoding(), type.getShape(), shape);
-  if (!encoding) return {};
-  return tt::ReshapeOp::create(b, value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
-                               false, false);
-}
-
-Value Transpose(mlir::OpBuilder& b, Value value, llvm::ArrayRef<int32_t> order) {
-  if (llvm::is_sorted(order)) return value;
-  auto type = llvm::cast<RankedTensorType>(value.getType());
-  llvm::SmallVector<int64_t> shape;
-  for (int32_t dim : order) shape.push_back(type.getDimSize(dim));
-  Attribute encoding = ttg::TransEncoding(type.getEncoding(), type.getShape(), order);
-  if (!encoding) return {};
-  return tt::TransOp::create(b, value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
-                             order);
-}
-
-// A reduction as `like`, of another tensor along another axis.
-Value Reduce(mlir::OpBuilder& b, tt::ReduceOp like, Value value, unsigned axis) {
-  auto type = llvm::cast<RankedTensorType>(value.getType());
-  llvm::SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + axis);
-  mlir::Type result = type.getElementType();
-  auto parent = llvm::cast<ttg::DistributedEncoding>(type.getEncoding());
-  if (!shape.empty())
-    result = RankedTensorType::get(shape, result, ttg::SliceEncodingAttr::get(b.getContext(), axis, parent));
-  auto made = tt::ReduceOp::create(b, like.getLoc(), mlir::TypeRange(result), mlir::ValueRange(value), axis);
-  mlir::IRMapping mapping;
-  like.getCombineOp().cloneInto(&made.getCombineOp(), mapping);
-  // What was said not to overflow in one order may do so in another.
-  made->walk([](arith::ArithIntegerOverflowFlagsInterface op) {
-    auto none = arith::IntegerOverflowFlagsAttr::get(op->getContext(), arith::IntegerOverflowFlags::none);
-    op->setAttr(op.getIntegerOverflowAttrName(), none);
-  });
-  return made->getResult(0);
-}
-
-// `value` with what each thread holds of its axis combined; null where an encoding cannot be said.
-Value ReduceInThread(mlir::OpBuilder& b, tt::ReduceOp reduce, llvm::ArrayRef<BitGroup> groups) {
-  Value value = reduce.getSrcs()[0];
-  unsigned axis = reduce.getAxis();
-  llvm::ArrayRef<int64_t> shape = reduce.InputType().getShape();
-  llvm::SmallVector<int64_t> split(shape.take_front(axis)), merged(split);
-  llvm::SmallVector<int32_t> order = llvm::to_vector(llvm::seq<int32_t>(0, axis));
-  int64_t registers = 1, threads = 1;
-  for (bool in_thread : {false, true})
-    for (auto [i, group] : llvm::enumerate(groups)) {
-      if (group.in_thread != in_thread) continue;
-      order.push_back(axis + i);
-      (in_thread ? registers : threads) *= group.size;
-    }
-  if (registers == 1) return value;
-  for (const BitGroup& group : groups) split.push_back(group.size);
-  merged.append({threads, registers});
-  for (size_t dim = axis + 1; dim < shape.size(); ++dim) {
-    order.push_back(split.size());
-    split.push_back(shape[dim]);
-    merged.push_back(shape[dim]);
-  }
-  value = Reshape(b, value, split);
-  if (value) value = Transpose(b, value, order);
-  if (value) value = Reshape(b, value, merged);
-  return value ? Reduce(b, reduce, value, axis + 1) : Value();
-}
-
 // The operation `like` on other operands, with its fast-math flags; not with those that rule out an overflow.
 Value Combine(mlir::OpBuilder& b, Operation* like, Value x, Value y) {
   Operation* made = b.create(like->getLoc(), like->getName().getIdentifier(), {x, y}, {x.getType()});
@@ -247,24 +147,10 @@ Value Combine(mlir::OpBuilder& b, Operation* like, Value x, Value y) {
   return made->getResult(0);
 }
 
-// A tensor along all dimensions but one, or a scalar, repeated along that one.
-Value RepeatAlong(mlir::OpBuilder& b, Value value, unsigned axis, RankedTensorType type) {
-  mlir::Location loc = value.getLoc();
-  auto line = llvm::dyn_cast<RankedTensorType>(value.getType());
-  if (!line) return tt::SplatOp::create(b, loc, type, value);
-  auto encoding = llvm::cast<ttg::DistributedEncoding>(type.getEncoding());
-  line = line.cloneWithEncoding(ttg::SliceEncodingAttr::get(b.getContext(), axis, encoding));
-  value = ttg::ConvertLayoutOp::create(b, loc, line, value);
-  llvm::SmallVector<int64_t> shape(line.getShape());
-  shape.insert(shape.begin() + axis, 1);
-  value = tt::ExpandDimsOp::create(b, loc, type.clone(shape), value, axis);
-  return tt::BroadcastOp::create(b, loc, type, value);
-}
-
 bool IsZero(Value value) { return mlir::matchPattern(value, mlir::m_AnyZeroFloat()); }
 
 // Gives the loop that takes the place of `loop`, which has one more value to carry.
-ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
+ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<AxisGroup> groups) {
   mlir::IRRewriter b(loop.getContext());
   b.setInsertionPoint(sum.reduce);
   Value part = ReduceInThread(b, sum.reduce, groups);
@@ -289,7 +175,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   const bool scales_start = sum.scaled && !IsZero(wide.getInitArgs()[sum.index]);
   wide.getBody()->getTerminator()->setOperand(sum.index, scales_start ? sum.scaled.getResult() : argument);
   b.setInsertionPointAfter(wide);
-  Value all = Reduce(b, sum.reduce, wide.getResults().back(), sum.reduce.getAxis());
+  Value all = ReduceLike(b, sum.reduce, wide.getResults().back(), sum.reduce.getAxis());
   if (all.getType() != total.getType())
     all = ttg::ConvertLayoutOp::create(b, all.getLoc(), llvm::cast<RankedTensorType>(total.getType()), all);
   Value result = Combine(b, sum.op, total, all);
@@ -312,9 +198,8 @@ class OptimizeThreadLocalityPass : public impl::OptimizeThreadLocalityPassBase<O
   ForOp Visit(ForOp loop, unsigned index) {
     std::optional<Accumulation> sum = FindAccumulation(loop, index);
     if (!sum) return loop;
-    auto groups = GroupsOf(ttg::ToLinearLayout(sum->reduce.InputType()), sum->reduce.getAxis());
-    bool crosses_threads = groups && llvm::any_of(*groups, [](const BitGroup& group) { return !group.in_thread; });
-    return crosses_threads ? Rewrite(loop, *sum, *groups) : loop;
+    auto groups = AxisGroups(sum->reduce.InputType(), sum->reduce.getAxis());
+    return groups && CrossesThreads(*groups) ? Rewrite(loop, *sum, *groups) : loop;
   }
 };
 

@@ -130,6 +130,14 @@ def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::M
   let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads after it";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
+def CarryMaximaPass : Pass<"ttg-carry-maxima", "::mlir::ModuleOp"> {
+  let summary = "lets each thread keep its own maximum beside its sum of exponentials";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+def SplitFullTilesPass : Pass<"ttg-split-full-tiles", "::mlir::ModuleOp"> {
+  let summary = "splits a loop over a row of any length where its masks begin to cut";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }
