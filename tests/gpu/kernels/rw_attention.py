@@ -887,7 +887,8 @@ def stick_breaking(Q, K, V, Out, Rest, sm_scale, T, D: tl.constexpr, BM: tl.cons
 
 @case
 def rw_stick_breaking(heads=16, T=2000, D=64):
-    q, k, v, o, rest = rand(heads, T, D, dtype=BF16), rand(heads, T, D, dtype=BF16), rand(heads, T, D, dtype=BF16), empty(heads, T, D, dtype=BF16), empty(heads, T)
+    q, k, v = (rand(heads, T, D, dtype=BF16) for _ in range(3))
+    o, rest = empty(heads, T, D, dtype=BF16), empty(heads, T)
 
     def reference():
         out, remain, before = torch.empty(o.shape, device=DEVICE), torch.empty(rest.shape, device=DEVICE), below(T, T, -1)
