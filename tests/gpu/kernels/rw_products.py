@@ -266,12 +266,12 @@ def sparse_product(rows_of, cols, N, dtype, transposed, **options):
 
 
 @case
-def rw_sparse_by_dense_128(rows_of=(3, 1, 5, 0, 2, 4), cols=7, N=2000):
+def rw_sparse_by_dense_128(rows_of=(3, 1, 5, 0, 2, 4), cols=7, N=5000):
     return sparse_product(rows_of, cols, N, BF16, False, num_warps=4, num_stages=3)
 
 
 @case
-def rw_sparse_across_128(rows_of=(3, 1, 5, 0, 2, 4), cols=7, N=2000):
+def rw_sparse_across_128(rows_of=(3, 1, 5, 0, 2, 4), cols=7, N=5000):
     return sparse_product(rows_of, cols, N, F16, True, num_warps=4, num_stages=4)
 
 
@@ -420,7 +420,7 @@ def f32_precise(A, B, C, M, N, K, PRECISION: tl.constexpr, BM: tl.constexpr, BN:
 def rw_f32_bf16x6(M=1200, N=1100, K=1024):
     a, b, c = rand(M, K), rand(K, N), empty(M, N)
     return Case(f32_precise, (triton.cdiv(M, 64) * triton.cdiv(N, 64),), (a, b, c, M, N, K), dict(PRECISION="bf16x6", BM=64, BN=64, BK=32), (c,),
-                lambda: ((a.double() @ b.double()).float(),), rtol=1e-5, options=dict(num_warps=4, num_stages=3), flops=2 * M * N * K)
+                lambda: ((a.double() @ b.double()).float(),), rtol=3e-5, options=dict(num_warps=4, num_stages=3), flops=2 * M * N * K)
 
 
 @triton.jit
@@ -660,7 +660,7 @@ def hqq_skinny(X, Wq, Scales, Zeros, Y, M, N, K, GROUP: tl.constexpr, BM: tl.con
 
 
 @case
-def rw_hqq_skinny(M=5, N=8192, K=4096, group=64, split=4):
+def rw_hqq_skinny(M=5, N=14336, K=4096, group=64, split=4):
     x, packed, y = rand(M, K, dtype=F16), randint(-2**31, 2**31 - 1, K // 8, N, dtype=torch.int32), zeros(M, N)
     scale, zero = uniform(K // group, N, low=0.01, high=0.02, dtype=F16), uniform(K // group, N, low=6.0, high=9.0, dtype=F16)
 
