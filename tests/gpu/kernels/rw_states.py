@@ -456,9 +456,9 @@ def ragged_conv(X, W, Bias, Initial, Chunk_seq, Chunk_at, Cu, Y, Final, D, BT: t
     if first + BT >= end - start:
         for i in tl.static_range(3):
             place = end - start - 3 + i
-            x = tl.load(X + (start + place).to(tl.int64) * D + d, mask=(d < D) & (place >= 0), other=0.0)
-            old = tl.load(Initial + (seq * 3 + place + 3) * D + d, mask=(d < D) & (place < 0), other=0.0)
-            tl.store(Final + (seq * 3 + i) * D + d, x + old, mask=d < D)
+            last = tl.load(X + (start + place).to(tl.int64) * D + d, mask=(d < D) & (place >= 0), other=0.0)
+            kept = tl.load(Initial + (seq * 3 + place + 3) * D + d, mask=(d < D) & (place < 0), other=0.0)
+            tl.store(Final + (seq * 3 + i) * D + d, last + kept, mask=d < D)
 
 
 @case
