@@ -484,7 +484,7 @@ def distinct_counts(x, sorted_rows, counts, modes, N, BLOCK: tl.constexpr):
 
 
 @case
-def rl_distinct_counts(R=20000, N=900, BLOCK=1024):
+def rl_distinct_counts(R=8000, N=900, BLOCK=1024):
     x = randint(-400, 400, R, N, dtype=I16)
     sorted_rows, counts, modes = empty(R, N, dtype=I16), empty(R, dtype=I32), empty(R, dtype=I32)
 
