@@ -5,6 +5,7 @@ import math
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 from case import DEVICE, Case, empty, rand, randint, registry, tensor, uniform, zeros
 
@@ -698,3 +699,65 @@ def rl_warping_distance(pairs=8003, L=100, M=117):
 
     return Case(warping_distance, (triton.cdiv(pairs, 4),), (first, second, out, pairs), dict(L=L, M=M, BP=4, BL=128), (out,), reference, rtol=1e-5,
                 options=dict(num_warps=4))
+
+
+@triton.jit
+def special_functions(x, bessel, quantiles, gammas, n, BLOCK: tl.constexpr):
+    """Bessel's J0, the normal distribution's quantiles and the logarithm of gamma, by the device's library."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=0.5)
+    tl.store(bessel + i, libdevice.j0(v * 20.0), mask=i < n)
+    tl.store(quantiles + i, libdevice.erfinv(2.0 * v - 1.0) * 1.4142135623730951, mask=i < n)
+    tl.store(gammas + i, libdevice.lgamma(v * 10.0), mask=i < n)
+
+
+@case
+def rl_special_functions(n=5000001):
+    x, bessel, quantiles, gammas = uniform(n, low=0.001, high=0.999), empty(n), empty(n), empty(n)
+
+    def reference():
+        v = x.double()
+        return torch.special.bessel_j0(v * 20), torch.special.ndtri(v), torch.lgamma(v * 10)
+
+    return Case(special_functions, (triton.cdiv(n, 4096),), (x, bessel, quantiles, gammas, n), dict(BLOCK=4096), (bessel, quantiles, gammas), reference,
+                rtol=1e-4, options=dict(num_warps=32), bytes=16 * n)
+
+
+@triton.jit
+def temperature_of(logits, temperatures, V, target, BLOCK: tl.constexpr):
+    """The temperature at which a row's softmax has a given entropy, by halving; a row stays in registers of 32 warps."""
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    v = tl.load(logits + row * V + i, mask=i < V, other=float("-inf")).to(tl.float32)
+    v -= tl.max(v, 0)
+    low, high = 0.05, 20.0
+    while high - low > 1e-4 * high:
+        middle = 0.5 * (low + high)
+        scaled = tl.where(i < V, v / middle, -1e4)
+        e = tl.exp(scaled)
+        total = tl.sum(e, 0)
+        entropy = tl.log(total) - tl.sum(e * scaled, 0) / total
+        if entropy > target:
+            high = middle
+        else:
+            low = middle
+    tl.store(temperatures + row, 0.5 * (low + high))
+
+
+@case
+def rl_temperature_of_entropy(rows=2003, V=8000, target=5.0):
+    logits, temperatures = rand(rows, V, dtype=F16, scale=3.0), empty(rows)
+
+    def reference():
+        v = logits.float()
+        v = v - v.amax(1, keepdim=True)
+        low, high = torch.full((rows, 1), 0.05, device=DEVICE), torch.full((rows, 1), 20.0, device=DEVICE)
+        for _ in range(24):
+            middle = (low + high) / 2
+            p = (v / middle).log_softmax(1)
+            hot = (-(p.exp() * p).sum(1, keepdim=True)) > target
+            low, high = torch.where(hot, low, middle), torch.where(hot, middle, high)
+        return ((low + high) / 2,)
+
+    return Case(temperature_of, (rows,), (logits, temperatures, V, target), dict(BLOCK=8192), (temperatures,), reference, rtol=2e-3,
+                options=dict(num_warps=32), bytes=2 * rows * V)

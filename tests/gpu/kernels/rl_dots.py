@@ -551,7 +551,7 @@ def rl_scaled_fp8_fp4(M=1504, N=1000, K=1920):
 
 @triton.jit
 def few_rows_product(x, w, y, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PER: tl.constexpr):
-    """y += x w of very few rows: parts of the depth are added by atomics of half precision's pairs."""
+    """y += x w of very few rows: parts of the depth are added by atomics in half precision."""
     m, n = tl.arange(0, BM), tl.program_id(0) * BN + tl.arange(0, BN)
     first = tl.program_id(1) * PER
     acc = tl.zeros((BM, BN), tl.float32)
@@ -599,3 +599,187 @@ def rl_product_bf16x3(M=1500, N=1025, K=1001):
 
     return Case(product_bf16x3, (triton.cdiv(M, 64), tiles), (a, b, c, sums, M, N, K), dict(BM=64, BN=64, BK=32), (c, sums), reference, rtol=1e-4,
                 options=dict(num_warps=4, num_stages=2), flops=2 * M * N * K)
+
+
+@triton.jit
+def product_device_boxes(a, b, scales, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SMS: tl.constexpr, UNROLL: tl.constexpr):
+    """c = a b^T with a scale for each column, persistent, by descriptors that the kernel makes; the loop of products is unrolled."""
+    a_box = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    b_box = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    c_box = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    rows, cols = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    for tile in range(tl.program_id(0), rows * cols, SMS):
+        m, n = tile // cols * BM, tile % cols * BN
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in tl.range(0, K, BK, loop_unroll_factor=UNROLL):
+            acc = tl.dot(a_box.load([m, k]), b_box.load([n, k]).T, acc)
+        at = n + tl.arange(0, BN)
+        acc *= tl.load(scales + at, mask=at < N, other=0.0)[None, :]
+        c_box.store([m, n], acc.to(c.dtype.element_ty))
+
+
+def device_boxes_case(M, N, K, block, dtype, unroll, warps, stages):
+    a, b, scales = rand(M, K, dtype=dtype), rand(N, K, dtype=dtype), uniform(N, low=0.5, high=1.5)
+    c = empty(M, N, dtype=BF16)
+    BM, BN, BK = block
+    return Case(product_device_boxes, (132,), (a, b, scales, c, M, N, K), dict(BM=BM, BN=BN, BK=BK, SMS=132, UNROLL=unroll), (c,),
+                lambda: (a.float() @ b.float().T * scales,), options=dict(num_warps=warps, num_stages=stages), flops=2 * M * N * K)
+
+
+@case
+def rl_device_boxes_fp8(M=2500, N=3000, K=2064):
+    return device_boxes_case(M, N, K, (128, 128, 128), FP8, 1, 8, 4)
+
+
+@case
+def rl_device_boxes_unrolled(M=1000, N=1208, K=1528):
+    return device_boxes_case(M, N, K, (64, 32, 64), F16, 2, 4, 2)
+
+
+@triton.jit
+def batched_boxes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, STAGES: tl.constexpr):
+    """c[i] = a[i]^T b[i] for each of a batch by the host's descriptors of three dimensions."""
+    i, m, n = tl.program_id(2), tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.range(0, K, BK, num_stages=STAGES):
+        av = tl.reshape(a.load([i, k, m]), (BK, BM))
+        bv = tl.reshape(b.load([i, k, n]), (BK, BN))
+        acc = tl.dot(tl.trans(av), bv, acc)
+    c.store([i, m, n], tl.reshape(acc.to(c.dtype), (1, BM, BN)))
+
+
+@case
+def rl_batched_boxes(B=24, M=520, N=392, K=1000):
+    a, b, c = rand(B, K, M, dtype=F16), rand(B, K, N, dtype=F16), empty(B, M, N, dtype=F16)
+    boxes = [TensorDescriptor.from_tensor(t, s) for t, s in ((a, [1, 32, 64]), (b, [1, 32, 128]), (c, [1, 64, 128]))]
+    return Case(batched_boxes, (triton.cdiv(M, 64), triton.cdiv(N, 128), B), (*boxes, M, N, K), dict(BM=64, BN=128, BK=32, STAGES=7), (c,),
+                lambda: (a.float().transpose(1, 2) @ b.float(),), options=dict(num_warps=4), flops=2 * B * M * N * K)
+
+
+@triton.jit
+def wide_product(x, w, residual, y, M, K, N: tl.constexpr, BM: tl.constexpr, BK: tl.constexpr):
+    """y = x w + residual, then each row over its root mean square: 16 warps share a tile of 512 columns."""
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, N)
+    acc = tl.zeros((BM, N), tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        xv = tl.load(x + m[:, None] * K + k[None, :], mask=(m < M)[:, None] & (k < K)[None, :], other=0.0)
+        wv = tl.load(w + k[:, None] * N + n[None, :], mask=(k < K)[:, None], other=0.0)
+        acc = tl.dot(xv, wv, acc)
+    at = m[:, None] * N + n[None, :]
+    acc += tl.load(residual + at, mask=(m < M)[:, None], other=0.0).to(tl.float32)
+    inverse = tl.rsqrt(tl.sum(acc * acc, 1) / N + 1e-6)
+    tl.store(y + at, (acc * inverse[:, None]).to(tl.bfloat16), mask=(m < M)[:, None])
+
+
+@case
+def rl_wide_product_rms(M=8003, N=512, K=700):
+    x, w, residual, y = rand(M, K, dtype=BF16), rand(K, N, dtype=BF16, scale=0.05), rand(M, N, dtype=BF16), empty(M, N, dtype=BF16)
+
+    def reference():
+        v = x.float() @ w.float() + residual.float()
+        return (v * torch.rsqrt(v.square().mean(1, keepdim=True) + 1e-6),)
+
+    return Case(wide_product, (triton.cdiv(M, 64),), (x, w, residual, y, M, K), dict(N=N, BM=64, BK=16), (y,), reference,
+                options=dict(num_warps=16, num_stages=4), flops=2 * M * N * K)
+
+
+@triton.jit
+def conv_1d_grouped(x, w, bias, y, T, C, O, PER: tl.constexpr, OUT: tl.constexpr, TAPS: tl.constexpr, DILATION: tl.constexpr, BT: tl.constexpr):
+    """A dilated convolution of groups along time, channels first: w times shifted blocks of x for each tap, then SiLU."""
+    b, group = tl.program_id(1), tl.program_id(2)
+    t, c, o = tl.program_id(0) * BT + tl.arange(0, BT), tl.arange(0, PER), tl.arange(0, OUT)
+    acc = tl.zeros((OUT, BT), tl.float32)
+    for tap in tl.static_range(TAPS):
+        from_ = t + (tap - TAPS // 2) * DILATION
+        v = tl.load(x + (b * C + group * PER + c)[:, None] * T + from_[None, :], mask=((from_ >= 0) & (from_ < T))[None, :], other=0.0)
+        weights = tl.load(w + ((group * OUT + o)[:, None] * PER + c[None, :]) * TAPS + tap)
+        acc = tl.dot(weights, v, acc)
+    acc += tl.load(bias + group * OUT + o)[:, None]
+    acc *= tl.sigmoid(acc)
+    tl.store(y + (b * O + group * OUT + o)[:, None] * T + t[None, :], acc.to(y.dtype.element_ty), mask=(t < T)[None, :])
+
+
+@case
+def rl_conv_1d_grouped(B=16, T=5001, groups=6, PER=64, OUT=32, TAPS=5):
+    C, O = groups * PER, groups * OUT
+    x, w, bias, y = rand(B, C, T, dtype=F16), rand(O, PER, TAPS, dtype=F16, scale=0.05), rand(O), empty(B, O, T, dtype=F16)
+
+    def reference():
+        return (torch.nn.functional.silu(torch.nn.functional.conv1d(x.float(), w.float(), bias, padding=6, dilation=3, groups=groups)),)
+
+    return Case(conv_1d_grouped, (triton.cdiv(T, 128), B, groups), (x, w, bias, y, T, C, O), dict(PER=PER, OUT=OUT, TAPS=TAPS, DILATION=3, BT=128), (y,),
+                reference, options=dict(num_warps=4), flops=2 * B * T * O * PER * TAPS)
+
+
+@triton.jit
+def newton_inverse(a, out, residuals, batches, N: tl.constexpr, PER: tl.constexpr):
+    """Inverses of small positive matrices by Newton's steps X (2 - A X), until all of a program's are close enough."""
+    b = tl.program_id(0) * PER + tl.arange(0, PER)
+    i, j = tl.arange(0, N)[None, :, None], tl.arange(0, N)[None, None, :]
+    at = b[:, None, None] * (N * N) + i * N + j
+    one = tl.where(i == j, 1.0, 0.0)
+    av = tl.load(a + at, mask=(b < batches)[:, None, None], other=0.0) + tl.where((b >= batches)[:, None, None], one, 0.0)
+    norm = tl.max(tl.sum(tl.abs(av), 2), 1)
+    x = tl.broadcast_to(one, (PER, N, N)) / norm[:, None, None]
+    worst = 1.0
+    error = tl.zeros((PER,), tl.float32)
+    for _ in range(40):
+        if worst > 1e-4:
+            rest = one - tl.dot(av, x, input_precision="tf32x3")
+            x = x + tl.dot(x, rest, input_precision="tf32x3")
+            error = tl.max(tl.max(tl.abs(rest), 2), 1)
+            worst = tl.max(error, 0)
+    tl.store(out + at, x, mask=(b < batches)[:, None, None])
+    tl.store(residuals + b, (error < 1e-4).to(tl.int32), mask=b < batches)
+
+
+@case
+def rl_newton_inverse(B=20001, N=32):
+    root, out, residuals = rand(B, N, N, scale=0.2), empty(B, N, N), empty(B, dtype=I32)
+    a = root @ root.transpose(1, 2) + torch.eye(N, device=DEVICE)
+    return Case(newton_inverse, (triton.cdiv(B, 2),), (a, out, residuals, B), dict(N=N, PER=2), (out, residuals),
+                lambda: (torch.linalg.inv(a.double()), torch.ones(B, device=DEVICE, dtype=I32)), rtol=1e-3, options=dict(num_warps=4),
+                flops=40 * B * N**3)
+
+
+@triton.jit
+def normal_equations(factors, items, ratings, begins, gram, right, weight, D: tl.constexpr, BK: tl.constexpr):
+    """The equations of one user's factors in alternating least squares: products of gathered rows over a list of any length."""
+    user = tl.program_id(0)
+    first, last = tl.load(begins + user), tl.load(begins + user + 1)
+    d = tl.arange(0, D)
+    acc, sums = tl.zeros((D, D), tl.float32), tl.zeros((D,), tl.float32)
+    for start in range(first, last, BK):
+        k = start + tl.arange(0, BK)
+        item = tl.load(items + k, mask=k < last, other=0)
+        v = tl.load(factors + item[:, None] * D + d[None, :], mask=(k < last)[:, None], other=0.0)
+        acc = tl.dot(tl.trans(v), v, acc)
+        sums += tl.sum(v.to(tl.float32) * tl.load(ratings + k, mask=k < last, other=0.0)[:, None], 0)
+    acc += tl.where(d[:, None] == d[None, :], weight * (last - first), 0.0)
+    tl.store(gram + (user * D + d[:, None]) * D + d[None, :], acc)
+    tl.store(right + user * D + d, sums)
+
+
+@case
+def rl_normal_equations(users=20003, count=50000, D=64, longest=200):
+    lengths = torch.arange(users) * 7919 % longest + 1
+    begins = torch.cat((torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)))
+    total = int(begins[-1])
+    factors, items, ratings = rand(count, D, dtype=F16), randint(0, count, total), uniform(total, low=1.0, high=5.0)
+    gram, right = empty(users, D, D), empty(users, D)
+    owner, sizes = torch.repeat_interleave(torch.arange(users), lengths).to(DEVICE), lengths.to(DEVICE)
+
+    def reference():
+        v = factors[items.long()].float()
+        place = torch.arange(total, device=DEVICE) - begins.to(DEVICE)[owner]
+        out, sums = zeros(users, D, D), zeros(users, D).index_add_(0, owner, v * ratings[:, None])
+        for start in range(0, longest, 16):
+            rows = zeros(users, 16, D)
+            chosen = (place >= start) & (place < start + 16)
+            rows[owner[chosen], place[chosen] - start] = v[chosen]
+            out += rows.transpose(1, 2) @ rows
+        return out + 0.1 * sizes[:, None, None] * torch.eye(D, device=DEVICE), sums
+
+    return Case(normal_equations, (users,), (factors, items, ratings, begins.to(I32).to(DEVICE), gram, right, 0.1), dict(D=D, BK=32), (gram, right),
+                reference, options=dict(num_warps=2, num_stages=3), flops=2 * total * D * D)

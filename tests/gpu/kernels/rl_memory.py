@@ -492,3 +492,71 @@ def rl_deposit_charges_f64(n=2000003, G=900):
 
     return Case(deposit_charges, (triton.cdiv(n, 512),), (px, py, charge, grid, n, G), dict(BLOCK=512), (grid,), reference, rtol=1e-9,
                 options=dict(num_warps=4), accumulate=True, bytes=24 * n)
+
+
+@triton.jit
+def sums_behind_locks(x, group, locks, sums, counts, n, D: tl.constexpr, GROUPS: tl.constexpr, ROWS: tl.constexpr):
+    """Sums of rows and their number for each group: a program adds its own rows first, then its sums behind the group's lock."""
+    d, r = tl.arange(0, D), tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    g = tl.load(group + r, mask=r < n, other=-1)
+    v = tl.load(x + r[:, None] * D + d[None, :], mask=(r < n)[:, None], other=0.0).to(tl.float32)
+    for k in range(GROUPS):
+        which = (k + tl.program_id(0)) % GROUPS
+        mine = g == which
+        count = tl.sum(mine.to(tl.int32), 0)
+        if count > 0:
+            part = tl.sum(tl.where(mine[:, None], v, 0.0), 0)
+            while tl.atomic_cas(locks + which, 0, 1) == 1:
+                pass
+            tl.store(sums + which * D + d, tl.load(sums + which * D + d) + part)
+            tl.store(counts + which, tl.load(counts + which) + count)
+            tl.debug_barrier()
+            tl.atomic_xchg(locks + which, 0)
+
+
+@case
+def rl_sums_behind_locks(n=40003, D=128, groups=24):
+    x, group = rand(n, D, dtype=F16), randint(0, groups, n)
+    locks, sums, counts = zeros(groups, dtype=I32), zeros(groups, D), zeros(groups, dtype=I32)
+
+    def reference():
+        return zeros(groups, D, dtype=F64).index_add_(0, group, x.double()), torch.bincount(group, minlength=groups)
+
+    return Case(sums_behind_locks, (triton.cdiv(n, 128),), (x, group, locks, sums, counts, n), dict(D=D, GROUPS=groups, ROWS=128), (sums, counts),
+                reference, rtol=1e-4, options=dict(num_warps=8), accumulate=True, bytes=2 * n * D)
+
+
+@triton.jit
+def short_rows(values, begins, means, spreads, rows, BLOCK: tl.constexpr, PER: tl.constexpr):
+    """Mean and spread of short ragged rows: one warp takes several rows, 16 elements at a time."""
+    i = tl.arange(0, BLOCK)
+    for k in range(PER):
+        row = tl.program_id(0) * PER + k
+        if row < rows:
+            first, last = tl.load(begins + row), tl.load(begins + row + 1)
+            total, square = tl.zeros((BLOCK,), tl.float64), tl.zeros((BLOCK,), tl.float64)
+            for at in range(first, last, BLOCK):
+                v = tl.load(values + at + i, mask=at + i < last, other=0.0).to(tl.float64)
+                total += v
+                square += v * v
+            count = tl.maximum(last - first, 1)
+            mean = tl.sum(total, 0) / count
+            tl.store(means + row, mean)
+            tl.store(spreads + row, tl.sqrt(tl.maximum(tl.sum(square, 0) / count - mean * mean, 0.0)))
+
+
+@case
+def rl_short_rows(rows=200011, longest=50):
+    lengths = torch.arange(rows) * 7919 % longest
+    begins = torch.cat((torch.zeros(1, dtype=I64), lengths.cumsum(0)))
+    owner, total = torch.repeat_interleave(torch.arange(rows), lengths).to(DEVICE), int(begins[-1])
+    values, means, spreads, counts = rand(total), empty(rows, dtype=F64), empty(rows, dtype=F64), lengths.clamp(min=1).to(DEVICE)
+
+    def reference():
+        v = values.double()
+        mean = zeros(rows, dtype=F64).index_add_(0, owner, v) / counts
+        square = zeros(rows, dtype=F64).index_add_(0, owner, v * v) / counts
+        return mean, (square - mean * mean).clamp(min=0).sqrt()
+
+    return Case(short_rows, (triton.cdiv(rows, 8),), (values, begins.to(I32).to(DEVICE), means, spreads, rows), dict(BLOCK=16, PER=8),
+                (means, spreads), reference, rtol=1e-5, options=dict(num_warps=1), bytes=4 * total + 20 * rows)
