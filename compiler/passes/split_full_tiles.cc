@@ -9,18 +9,20 @@
 //                                                     … tt.load (%row + %columns), %mask … (with %i = %full)
 //                                                   }
 //
-// A mask costs threads an instruction for each element, where elements are selected, or are loaded one by one. A wide
-// access under one mask takes a comparison, an address of its own and what stands for masked elements. Loops of known
-// length have been split (fold_full_masks.cc). A loop of dots is split where the mask leaves accesses narrow: no copy
+// A mask costs threads an instruction for each element that is selected. An access under one mask, of one element or of
+// neighbours, takes a comparison, an address of its own and what stands for masked elements. Loops of known length have
+// been split (fold_full_masks.cc). A loop of dots is split where the mask leaves accesses narrow: no copy
 // runs beside dots then. The mask may be that of a load whose result tells where others read, as of a page.
 //
 // An index is the sum of a range, constants, and the loop's counter, which may be multiplied where it starts from no
 // negative number. In the first iterations the sum is less than the bound, and does not wrap around.
 #include "compiler/analysis/axis_info.h"
+#include "compiler/encoding/conversion_cost.h"
 #include "compiler/ir/contains.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/thread_parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -40,9 +42,11 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// Instructions of a thread for masks from which on a loop is split, and values of a thread in the body up to which it
-// is; instructions for the mask of a wide access.
-constexpr int64_t kLeastCost = 3, kMostValues = 2048, kMostValuesOfDots = 16384, kAccessCost = 3;
+// The share of masks in a loop's instructions from which on it is split. In another loop there are fewer iterations to
+// one last tile, whose code is new each time.
+constexpr double kLeastShare = 0.025, kLeastShareInLoops = 0.125;
+// Values of a thread in the body up to which it is split, and instructions for the mask of an access.
+constexpr int64_t kMostValues = 2048, kMostValuesOfDots = 16384, kAccessCost = 3;
 // Bytes from which on an access is no longer narrow: those of the least copy.
 constexpr int kWideBytes = 4;
 
@@ -130,13 +134,13 @@ int64_t CostOf(mlir::OpOperand& use, const AxisInfoAnalysis& axes) {
     const int run = std::min(layout.NumConsecutive("register", names[dim]), axes.PointerContiguity(address, dim));
     if (run > wide) wide = run, same = axes.MaskConstancy(use.get(), dim);
   }
-  const int elements = ElementsOf(type);
-  return wide > same || wide == 1 ? elements : elements / wide * kAccessCost;
+  return ElementsOf(type) / std::min(wide, same) * kAccessCost;
 }
 
 struct Size {
-  bool is_innermost = true, has_dots = false;
+  bool is_innermost = true, has_dots = false, has_loads = false, meets = false;
   int64_t values = 0;
+  double instructions = 0;  // for floats; the rest is about as much in all loops
 };
 
 Size SizeOf(ForOp loop) {
@@ -145,8 +149,24 @@ Size SizeOf(ForOp loop) {
     for (mlir::Type type : op->getResultTypes()) size.values += ElementsOf(type);
     size.is_innermost &= !llvm::isa<mlir::LoopLikeOpInterface, tt::CallOp>(op);
     size.has_dots |= llvm::isa<tt::DotOpInterface>(op);
+    size.has_loads |= llvm::isa<tt::LoadOp>(op);
+    if (auto reduce = llvm::dyn_cast<tt::ReduceOp>(op)) {
+      auto groups = AxisGroups(reduce.InputType(), reduce.getAxis());
+      size.meets |= !groups || CrossesThreads(*groups);
+    }
+    size.meets |= llvm::isa<tt::ScanOp>(op);
+    if (op->getNumResults() == 1 && llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op->getResult(0))))
+      size.instructions += CostModel::ElementCost(op).value_or(0) * ElementsOf(op->getResult(0).getType());
   });
   return size;
+}
+
+// Whether the loop takes longer for its masks. One in which threads wait for each other does not, and one that only
+// stores waits for memory.
+bool IsSlowed(ForOp loop, const Size& size, double cost) {
+  if (size.has_dots || size.meets || !size.has_loads || cost == 0) return false;
+  const bool is_repeated = loop->getParentOfType<mlir::LoopLikeOpInterface>() != nullptr;
+  return cost >= (is_repeated ? kLeastShareInLoops : kLeastShare) * size.instructions;
 }
 
 // Whether the mask is one of the comparisons, or several at once.
@@ -192,14 +212,14 @@ llvm::SmallVector<Bounded> FindBounded(ForOp loop, const Axes& axes) {
   if (!size.is_innermost || size.values > (size.has_dots ? kMostValuesOfDots : kMostValues)) return {};
   const std::optional<int64_t> begin = mlir::getConstantIntValue(loop.getLowerBound());
   llvm::SmallVector<Bounded> found;
-  int64_t cost = 0;
+  double cost = 0;
   loop.getBody()->walk([&](arith::CmpIOp compare) {
     std::optional<Bounded> bounded = BoundedBy(compare, loop);
     if (!bounded || (bounded->index.scale > 1 && !(begin && *begin >= 0))) return;
     for (mlir::OpOperand& use : compare->getUses()) cost += CostOf(use, axes.kept);
     found.push_back(*bounded);
   });
-  if (!size.has_dots && cost >= kLeastCost) return found;
+  if (IsSlowed(loop, size, cost)) return found;
   return !found.empty() && Widens(loop, found, axes) ? found : llvm::SmallVector<Bounded>();
 }
 
