@@ -660,7 +660,7 @@ def rl_trimmed_mean(n=6000006, WORKERS=11, DROP=2):
 
 
 @triton.jit
-def warping_distance(first, second, out, pairs, L: tl.constexpr, M, BP: tl.constexpr, BL: tl.constexpr):
+def warping_distance(first, second, out, pairs, M, L: tl.constexpr, BP: tl.constexpr, BL: tl.constexpr):
     """Dynamic time warping of pairs of series: diagonals of the table one after another, neighbours by gathers."""
     p, i = tl.program_id(0) * BP + tl.arange(0, BP)[:, None], tl.arange(0, BL)[None, :]
     a = tl.load(first + p * L + i, mask=(p < pairs) & (i < L), other=0.0)
@@ -697,7 +697,7 @@ def rl_warping_distance(pairs=8003, L=100, M=117):
             before, last = last, torch.where((j >= 0) & (j < M), cost, 1e30)
         return (last[:, -1],)
 
-    return Case(warping_distance, (triton.cdiv(pairs, 4),), (first, second, out, pairs), dict(L=L, M=M, BP=4, BL=128), (out,), reference, rtol=1e-5,
+    return Case(warping_distance, (triton.cdiv(pairs, 4),), (first, second, out, pairs, M), dict(L=L, BP=4, BL=128), (out,), reference, rtol=1e-5,
                 options=dict(num_warps=4))
 
 
