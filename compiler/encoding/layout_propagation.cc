@@ -33,6 +33,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/operand_reader.h"
 #include "compiler/encoding/store_cost.h"
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
@@ -132,7 +133,8 @@ class EncodingGraph final {
 
   void Label() {
     Spread(/*forward=*/true);
-    for (auto [operand, encoding] : demands_) Offer(NodeOf(operand->get()), encoding);
+    for (auto [operand, encoding] : demands_)
+      if (!IsWrittenByAll(*operand, encoding)) Offer(NodeOf(operand->get()), encoding);
     Spread(/*forward=*/false);
     for (const std::vector<int>& nodes : {narrow_loads_, uniform_}) {
       for (int node : nodes) Offer(node, nodes_[node].original);
@@ -282,6 +284,13 @@ class EncodingGraph final {
   int64_t Copies(RankedTensorType type, Attribute label) {
     const int64_t threads = int64_t{ttg::NumWarps(func_)} * ttg::ThreadsPerWarp(func_);
     return type.getNumElements() < threads ? 1 : costs_.Registers(type, label) * threads / type.getNumElements();
+  }
+
+  // Whether the operand of a dot comes through shared memory, into which several threads would each write an element
+  // that each has computed.
+  bool IsWrittenByAll(OpOperand& operand, Attribute label) {
+    return ReaderOf(TensorType(operand.get()).cloneWithEncoding(label)) != OperandReader::kThread &&
+           Copies(TensorType(operand.get()), label) > 1;
   }
 
   bool CanYield(int node, Attribute label) {

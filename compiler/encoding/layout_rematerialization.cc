@@ -31,6 +31,7 @@
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/operand_loads.h"
+#include "compiler/encoding/operand_reader.h"
 #include "compiler/ir/encodings.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -87,6 +88,7 @@ class ConversionMover final {
     if (dead_.contains(convert)) return false;
     choices_.clear();
     search_.clear();
+    readers_.clear();
     visits_ = 0;
     Choice choice = Best(src, encoding, OnlyUse(src), 0);
     double stay = ConversionCost(src, encoding) * Frequency(convert->getBlock());
@@ -185,13 +187,16 @@ class ConversionMover final {
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
     if (!element || !MayRetype(op, encoding)) return std::nullopt;
     RankedTensorType type = TensorType(value);
-    if (*element > 0 && IsComputedOnce(op, encoding)) return std::nullopt;
+    const OperandReader reader = ReaderOfPlaced({value, encoding});
+    if (*element > 0 && IsComputedOnce(op, reader)) return std::nullopt;
     double own = *element * costs_.Registers(type, encoding);
     if (dies) own -= CostOf(op, *element);
     own *= Frequency(op->getBlock());
     llvm::SmallVector<Placed, 4> operands = MadeFrom({value, encoding});
     auto is_tensor = [](Value operand) { return TensorType(operand) != nullptr; };
     if (static_cast<int64_t>(operands.size()) != llvm::count_if(op->getOperands(), is_tensor)) return std::nullopt;
+    if (reader != OperandReader::kThread && llvm::isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp>(op))
+      for (const Placed& operand : operands) readers_.try_emplace(operand, reader);
     double cost = own;
     for (auto [operand, needed] : operands) cost += Best(operand, needed, dies && OnlyUse(operand), depth + 1).cost;
     if (operands.size() > 1) cost = own + CostOfAll(operands);
@@ -224,19 +229,18 @@ class ConversionMover final {
     return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
   }
 
-  // Whether `op` is to be computed where its operands are loaded. This holds if `encoding` stands for an operand in
-  // shared memory that every thread or warp would compute for itself. It may be an operand of multiply-adds, which may
-  // only become wider on its way from there. Or it is operand b of a unit that reads it by itself.
-  static bool IsComputedOnce(Operation* op, Attribute encoding) {
-    auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(encoding);
-    if (!operand) return false;
-    RankedTensorType type = TensorType(op->getResult(0));
-    auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
-    if (!unit) return !llvm::isa<tt::LoadOp>(op) && !Widens(op);
-    const unsigned rank = type.getRank(), k = rank - 2;
-    llvm::SmallVector<unsigned> k_first{k, rank - 1}, k_last{rank - 1, k};
-    return operand.getOpIdx() == 1 && rank == 2 &&
-           (unit.OperandBuffer(type, k_first, k) || unit.OperandBuffer(type, k_last, k));
+  // Operands become such by a change of shape, too, and have other encodings before it.
+  OperandReader ReaderOfPlaced(const Placed& placed) {
+    auto found = readers_.find(placed);
+    return found != readers_.end() ? found->second
+                                   : ReaderOf(TensorType(placed.first).cloneWithEncoding(placed.second));
+  }
+
+  // Whether `op` is to be computed where its operands are loaded. What multiply-adds read may only become wider on its
+  // way from there.
+  static bool IsComputedOnce(Operation* op, OperandReader reader) {
+    if (reader == OperandReader::kUnit) return true;
+    return reader == OperandReader::kMultiplyAdds && !llvm::isa<tt::LoadOp>(op) && !Widens(op);
   }
 
   static bool Widens(Operation* op) {
@@ -402,8 +406,9 @@ class ConversionMover final {
 
   tt::FuncOp func_;
   CostModel& costs_;
-  llvm::DenseMap<Placed, Choice> choices_;  // for the conversion at hand
-  std::vector<Placed> search_;              // their keys in the order they were reached
+  llvm::DenseMap<Placed, Choice> choices_;         // for the conversion at hand
+  std::vector<Placed> search_;                     // their keys in the order they were reached
+  llvm::DenseMap<Placed, OperandReader> readers_;  // for the conversion at hand, too
   llvm::DenseMap<Placed, Value> made_;
   llvm::DenseMap<mlir::Block*, double> frequencies_;
   llvm::SetVector<Operation*> dead_;
