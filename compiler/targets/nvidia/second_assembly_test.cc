@@ -140,9 +140,9 @@ TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
 // Two blocks of eight warps leave a thread 128 registers.
 TEST_F(SecondBlock, IsNotTriedWhereALoopKeepsAsManyWords) {
   TwoBinaries few(large_, small_), many(large_, small_);
-  EXPECT_TRUE(Choose(few, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 120 words\n"))) == small_);
+  EXPECT_TRUE(Choose(few, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 116 words\n"))) == small_);
   EXPECT_EQ(few.asked, 1);
-  EXPECT_TRUE(Choose(many, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 121 words\n"))) == large_);
+  EXPECT_TRUE(Choose(many, Kernel(160, 1, absl::StrCat(kNote, "// loops keep 117 words\n"))) == large_);
   EXPECT_EQ(many.asked, 0);
 }
 
@@ -362,6 +362,34 @@ TEST_F(AllRegisters, AreNotTakenWhereAsManyBlocksStoreNothing) {
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
   TwoBinaries assembler(stores, fits, /*blocks=*/4);
   EXPECT_TRUE(Choose(assembler, Kernel(160, 1, kAllWarpsNote)) == fits);
+}
+
+// The array of the text is as large as what the binary has in local memory, or smaller.
+TEST_F(AllRegisters, AreNotAskedForWhereAllThatIsStoredIsAnArray) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
+  const int64_t bytes = ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0);
+  ASSERT_GT(bytes, 16);
+  const auto with_array = [](int64_t of, absl::string_view note) {
+    std::string text = Kernel(160, 1, note);
+    return text.insert(text.find("{\n") + 2, absl::StrCat("\t.local .align 4 .b8 \t__local_depot0[", of, "];\n"));
+  };
+  TwoBinaries all(stores, large_, /*blocks=*/1), most(stores, large_, /*blocks=*/1);
+  EXPECT_TRUE(Choose(all, with_array(bytes - 4, "")) == stores);
+  EXPECT_EQ(all.asked, 0);
+  EXPECT_TRUE(Choose(most, with_array(bytes - 16, "")) == large_);
+  // Nor where the least number of blocks is not what makes a thread store.
+  const std::string asks = absl::StrCat(kAllWarpsNote, ".minnctapersm 4\n");
+  TwoBinaries few(large_, stores, /*blocks=*/4), many(large_, stores, /*blocks=*/4);
+  EXPECT_TRUE(Choose(few, with_array(bytes - 4, asks)) == stores);
+  EXPECT_TRUE(Choose(many, with_array(bytes - 16, asks)) == large_);
+}
+
+// A thread of 32 warps has 64 registers at most.
+TEST_F(AllRegisters, AreNotAskedForWhereTheyAreTaken) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
+  TwoBinaries taken(stores, large_, /*blocks=*/1);
+  EXPECT_TRUE(Choose(taken, Kernel(160, 1, ""), /*num_warps=*/32) == stores);
+  EXPECT_EQ(taken.asked, 0);
 }
 
 TEST_F(AllRegisters, AreNotAskedForWhereNothingIsStoredOrALimitIsGiven) {
