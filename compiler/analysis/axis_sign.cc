@@ -24,6 +24,7 @@ bool Any(OperandInfos in) {
 bool OfConstant(arith::ConstantOp op) {
   if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(op.getValue())) return integer.getValue().isNonNegative();
   auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValue());
+  if (dense && dense.isSplat()) return dense.getSplatValue<llvm::APInt>().isNonNegative();
   return dense && llvm::all_of(dense.getValues<llvm::APInt>(), [](const llvm::APInt& x) { return x.isNonNegative(); });
 }
 

@@ -69,12 +69,15 @@ class WarmCompiler final : public Compiler {
   void UseMemory(StepMemory memory) override { memory_ = std::move(memory); }
 
   std::string BuildId() const override {
+    if (!build_id_.empty()) return build_id_;
+    std::set<std::string> tools;
+    build_id_ = OwnId();
     for (const std::string& name : TargetNames()) {
       auto target = GetTarget(name);
       // Targets of one family share their tools: what one says stands for all.
-      if (target.ok() && tools_seen_.insert((*target)->ToolsId()).second) tools_ += ", " + (*target)->ToolsId();
+      if (target.ok() && tools.insert((*target)->ToolsId()).second) build_id_ += ", " + (*target)->ToolsId();
     }
-    return OwnId() + tools_;
+    return build_id_;
   }
 
   std::vector<Offer> Targets() const override {
@@ -123,8 +126,7 @@ class WarmCompiler final : public Compiler {
   StageListener on_stage_;
   StepMemory memory_;
   mutable std::map<std::string, std::unique_ptr<Target>> targets_;
-  mutable std::set<std::string> tools_seen_;
-  mutable std::string tools_;
+  mutable std::string build_id_;  // empty before it is asked for; tools are found once
 };
 
 }  // namespace

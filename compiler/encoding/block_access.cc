@@ -234,14 +234,20 @@ llvm::SmallVector<Value> OnlyParts(llvm::ArrayRef<mlir::ValueRange> operands) {
 }
 
 LogicalResult TakeApart(mlir::Operation* root, const mlir::TypeConverter& converter, mlir::RewritePatternSet patterns) {
-  mlir::scf::populateSCFStructuralTypeConversions(converter, patterns);
-  patterns.add<ConvertSelect, ConvertCall, ConvertReturn, ConvertFunc>(converter, patterns.getContext());
-  mlir::ConversionTarget target(*root->getContext());
-  target.markUnknownOpDynamicallyLegal([&](mlir::Operation* op) {
+  auto is_whole = [&](mlir::Operation* op) {
     if (auto func = llvm::dyn_cast<tt::FuncOp>(op)) return converter.isSignatureLegal(func.getFunctionType());
     return converter.isLegal(op) &&
            llvm::all_of(op->getRegions(), [&](mlir::Region& region) { return converter.isLegal(&region); });
-  });
+  };
+  // Most modules have none of these types, and a conversion costs more than a look.
+  auto look = [&](mlir::Operation* op) {
+    return is_whole(op) ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  };
+  if (!root->walk(look).wasInterrupted()) return mlir::success();
+  mlir::scf::populateSCFStructuralTypeConversions(converter, patterns);
+  patterns.add<ConvertSelect, ConvertCall, ConvertReturn, ConvertFunc>(converter, patterns.getContext());
+  mlir::ConversionTarget target(*root->getContext());
+  target.markUnknownOpDynamicallyLegal(is_whole);
   return mlir::applyFullConversion(root, target, std::move(patterns));
 }
 

@@ -560,8 +560,11 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
   // Where a row's size is no multiple of such groups, as far as it is known.
   AlignedLoads FindAlignedLoads() {
     AlignedLoads found;
+    llvm::SmallVector<tt::DescriptorLoadOp> loads;
+    getOperation().walk([&](tt::DescriptorLoadOp load) { loads.push_back(load); });
+    if (loads.empty()) return found;
     AxisInfoAnalysis axes(getOperation());
-    getOperation().walk([&](tt::DescriptorLoadOp load) {
+    for (tt::DescriptorLoadOp load : loads) {
       RankedTensorType block = BlockOf(load.getDesc().getType());
       const int64_t group = ElementsAligned(block);
       auto made = load.getDesc().getDefiningOp<tt::MakeTensorDescOp>();
@@ -569,7 +572,7 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
       if (!has_whole_groups && block.getShape().back() >= group &&
           axes.Get(load.getIndices().back()).dims[0].divisibility % group == 0)
         found.insert(load);
-    });
+    }
     return found;
   }
 
