@@ -7,6 +7,7 @@
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/exchange_cost.h"
+#include "compiler/encoding/operand_reader.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
@@ -117,9 +118,10 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   LinearLayout src = Layout(type, type.getEncoding()), dst = Layout(type, encoding);
   Distance distance = DistanceOf(src, dst);
   if (distance == Distance::kThread) return 0;
-  double words = Words(type);
-  double from = words * src.InSize("register"), to = words * dst.InSize("register");
-  entry->second = kBarrier + kSharedWord * from + Read(type, encoding);
+  const double words = Words(type), from = words * src.InSize("register"), to = words * dst.InSize("register");
+  entry->second = kBarrier + kSharedWord * from;
+  if (ReaderOf(type.cloneWithEncoding(encoding)) == OperandReader::kUnit) return entry->second;
+  entry->second += Read(type, encoding);
   if (distance == Distance::kFar) return entry->second;
   auto plan = PlanConversion(src, dst);
   if (plan.ok() && plan->kind == ConversionPlan::Kind::kShuffle)
