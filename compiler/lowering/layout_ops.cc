@@ -5,6 +5,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "compiler/layout/word_moves.h"
 #include "compiler/lowering/lane_maps.h"
 #include "compiler/lowering/shared_access.h"
 
@@ -172,6 +173,40 @@ Values ConvertByShuffle(FunctionLowering& f, const ConversionPlan& plan, ValueLi
   return results;
 }
 
+constexpr int kWordBits = 32;
+
+Value PackWord(Emitter& e, ValueList src, llvm::ArrayRef<int32_t> registers) {
+  mlir::Type element = src[0].getType();
+  Value word = e.Poison(mlir::VectorType::get(static_cast<int64_t>(registers.size()), element));
+  for (auto [i, reg] : llvm::enumerate(registers))
+    word = LLVM::InsertElementOp::create(e.b, e.loc, word, src[reg], e.Int(static_cast<int64_t>(i)));
+  return e.Bitcast(word, e.b.getIntegerType(static_cast<unsigned>(registers.size()) * element.getIntOrFloatBitWidth()));
+}
+
+// The same for elements narrower than a word: those that move together move in one.
+Values ConvertWordsByShuffle(FunctionLowering& f, const ConversionPlan& plan, const LinearLayout& src_layout,
+                             const LinearLayout& dst_layout, ValueList src) {
+  Emitter& e = f.e;
+  mlir::Type element = src[0].getType();
+  const int bits = element.isIntOrFloat() ? static_cast<int>(element.getIntOrFloatBitWidth()) : kWordBits;
+  const bool is_narrow = (bits == 8 || bits == 16) && plan.scope == ConversionPlan::Scope::kWarp;
+  if (!is_narrow) return ConvertByShuffle(f, plan, src);
+  const WordMoves moves = FindWordMoves(src_layout, dst_layout, kWordBits / bits);
+  auto words_plan = PlanConversion(moves.src, moves.dst);
+  const bool is_shuffle = words_plan.ok() && words_plan->kind == ConversionPlan::Kind::kShuffle;
+  const size_t size = moves.src_registers[0].size();
+  if (!is_shuffle || size == 1) return ConvertByShuffle(f, plan, src);
+  Values words;
+  for (const std::vector<int32_t>& registers : moves.src_registers) words.push_back(PackWord(e, src, registers));
+  Values moved = ConvertByShuffle(f, *words_plan, words), results(moves.dst_registers.size() * size);
+  for (auto [word, registers] : llvm::zip(moved, moves.dst_registers)) {
+    Value elements = e.Bitcast(word, mlir::VectorType::get(static_cast<int64_t>(size), element));
+    for (auto [i, reg] : llvm::enumerate(registers))
+      results[reg] = LLVM::ExtractElementOp::create(e.b, e.loc, elements, e.Int(static_cast<int64_t>(i)));
+  }
+  return results;
+}
+
 LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
   auto from = llvm::cast<RankedTensorType>(op.getSrc().getType());
   const LinearLayout src = f.LayoutOf(from), dst = f.LayoutOf(op.getType());
@@ -189,7 +224,7 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
       return mlir::success();
     }
     case ConversionPlan::Kind::kShuffle:
-      f.Set(op, ConvertByShuffle(f, *plan, values));
+      f.Set(op, ConvertWordsByShuffle(f, *plan, src, dst, values));
       return mlir::success();
     case ConversionPlan::Kind::kShared:
       break;

@@ -11,11 +11,13 @@
 //
 // 1. layout_propagation.cc labels every tensor anew, from the operations whose encodings matter.
 // 2. repeated_loads.cc makes conversions of loads that an earlier run has made twice.
-// 3. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least.
-// 4. Equal conversions and copies become one.
+// 3. branch_conversions.cc moves conversions into the branches whose results they convert.
+// 4. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least.
+// 5. Equal conversions and copies become one.
 //
 // Encodings never change what a program computes, so whatever these steps choose is right; they are only faster or
 // slower. A device function's parameters and results keep their encodings, so functions are treated one by one.
+#include "compiler/encoding/branch_conversions.h"
 #include "compiler/encoding/layout_propagation.h"
 #include "compiler/encoding/layout_rematerialization.h"
 #include "compiler/encoding/repeated_loads.h"
@@ -37,6 +39,7 @@ struct RemoveLayoutConversionsPass final : impl::RemoveLayoutConversionsPassBase
       if (func.isExternal()) continue;
       PropagateEncodings(func);
       ConvertRepeatedLoads(func);
+      MoveConversionsIntoBranches(func);
       MoveConversions(func);
       mlir::DominanceInfo dominance(func);
       mlir::eliminateCommonSubExpressions(rewriter, dominance, func);
