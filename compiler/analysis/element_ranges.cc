@@ -2,6 +2,7 @@
 #include "compiler/analysis/element_ranges.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/ir/ttg_dialect.h"
@@ -81,6 +82,11 @@ std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop) {
   for (int64_t bound : {*begin, *end, *step})
     if (bound < -kMostEnd || bound > kMostEnd) return std::nullopt;
   return ConstantLoop{*begin, *step, std::max<int64_t>(0, llvm::divideCeilSigned(*end - *begin, *step))};
+}
+
+int64_t MostIterations(mlir::scf::ForOp loop) {
+  const std::optional<ConstantLoop> constant = ConstantLoopOf(loop);
+  return constant ? constant->iterations : std::numeric_limits<int64_t>::max();
 }
 
 void ElementRanges::Limit(mlir::scf::ForOp loop, int64_t first, int64_t iterations) {

@@ -22,6 +22,8 @@ struct ConstantLoop {
   int64_t begin = 0, step = 1, iterations = 0;
 };
 std::optional<ConstantLoop> ConstantLoopOf(mlir::scf::ForOp loop);
+// The loop's iterations, or the greatest number where they are not known.
+int64_t MostIterations(mlir::scf::ForOp loop);
 
 // Ranges of values of constants, make_range, and the numbers of iterations of loops with constant bounds. Nothing is
 // known of other values, and of sums and products that may not fit into their type. Trusts no flags.

@@ -30,20 +30,21 @@
 // Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1 under two conditions. Scalars
 // of the loop alone say what they read, and no other read depends on them.
 //
-// A load of latency n needs n + 1 buffers. With n, copies go to the slot that their iteration of the new loop has read,
-// and begin after that (loop.in_place): late, and threads meet once more in an iteration. This is for loops whose
-// operands go through registers, and whose other buffers leave each scheduler one warp, with nothing to issue while
-// that one waits; or of which one iteration ahead does not fit otherwise. They are then as many iterations ahead as
-// leave room for another block. A load needs one buffer more (loop.read_on) if a dot reads it that may run on while the
-// next iteration begins. That one is given up where a multiprocessor holds fewer blocks for it. So it is where the dot
-// holds its other operand in registers that a thread lacks. It is also given up first where the buffers do not all fit
-// into shared memory, beside what the loop itself needs there and what is made before it. Then the loop gets fewer
-// stages. So it does where the buffers leave each scheduler one warp, and fewer of them leave it two. Of a persistent
-// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
-// that could overtake the write of what they read stay where they are.
+// A load of latency n needs n + 1 buffers, or n where the loop has no more iterations. With n, copies go to the slot
+// that their iteration of the new loop has read, and begin after that (loop.in_place): late, and threads meet once more
+// in an iteration. This is for loops whose operands go through registers, and whose other buffers leave each scheduler
+// one warp, with nothing to issue while that one waits; or of which one iteration ahead does not fit otherwise. They
+// are then as many iterations ahead as leave room for another block. A load needs one buffer more (loop.read_on) if a
+// dot reads it that may run on while the next iteration begins. That one is given up where a multiprocessor holds fewer
+// blocks for it. So it is where the dot holds its other operand in registers that a thread lacks. It is also given up
+// first where the buffers do not all fit into shared memory, beside what the loop itself needs there and what is made
+// before it. Then the loop gets fewer stages. So it does where the buffers leave each scheduler one warp, and fewer of
+// them leave it two. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
+// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
+#include "compiler/analysis/element_ranges.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/late_dots.h"
 #include "compiler/dots/load_buffers.h"
@@ -253,7 +254,7 @@ class LatencyAssigner final {
       const int spare = target == CopyTarget::kInPlace                        ? 0
                         : target == CopyTarget::kReadOn && HasSpareSlot(load) ? 2
                                                                               : 1;
-      const int buffers = latency + spare;
+      const int64_t iterations = MostIterations(loop_), buffers = iterations <= latency ? iterations : latency + spare;
       bytes += buffers * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
     }
     return bytes;
@@ -508,6 +509,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));
+      stages = static_cast<int>(std::min<int64_t>(stages - 1, MostIterations(loop))) + 1;
       if (stages < 2 || !IsInnermost(loop)) return;
       LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), limits);
       if (!assigner.Find()) return;

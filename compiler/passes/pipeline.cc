@@ -27,6 +27,7 @@
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
+#include "compiler/analysis/element_ranges.h"
 #include "compiler/dots/load_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/padding.h"
@@ -56,12 +57,16 @@ using mlir::scf::ForOp;
 struct BufferedLoad {
   tt::LoadOp load;
   int stage = 0, latency = 0;
+  std::optional<int> all{};  // so many iterations at most, whose copies all begin before the loop
   llvm::SmallVector<BufferRead> reads;
   Value multibuffer;
 
   RankedTensorType Type() const { return llvm::cast<RankedTensorType>(tt::LoadOp(load).getType()); }
   bool Has(llvm::StringRef attr) const { return tt::LoadOp(load)->hasAttr(attr); }
-  int Size() const { return latency + (Has(kInPlaceAttr) ? 0 : Has(kReadOnAttr) ? 2 : 1); }
+  int Size() const {
+    const int size = latency + (Has(kInPlaceAttr) ? 0 : Has(kReadOnAttr) ? 2 : 1);
+    return all ? std::min(*all, size) : size;
+  }
   // From the slot that an iteration fills to the one that it reads, which was filled `latency` iterations ago.
   int Ahead() const { return Size() - latency; }
   int ReadStage() const { return stage + latency; }
@@ -141,8 +146,9 @@ LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens
   tt::LoadOp load = buffered.load;
   step.stage = buffered.stage;
   step.uses = UsesOfCopy(load);
-  step.emit = [load, multibuffer = buffered.multibuffer, size = buffered.Size(), &tokens](
-                  OpBuilder& b, StepContext& context) mutable {
+  step.emit = [load, multibuffer = buffered.multibuffer, size = buffered.Size(), is_early = buffered.all.has_value(),
+               &tokens](OpBuilder& b, StepContext& context) mutable {
+    if (is_early && context.HasRun()) return llvm::SmallVector<Value>();
     mlir::Location loc = load.getLoc();
     Value mask = GuardedMask(b, load, MaskOfCopy(b, load, context), context.Exists());
     Value buffer = BufferAt(b, loc, multibuffer, context.Slot(size, 0));
@@ -267,7 +273,10 @@ class LoopPipeliner final {
     for (Operation* op : schedule_.order()) {
       auto load = llvm::dyn_cast<tt::LoadOp>(op);
       if (!load || !IsBuffered(load)) continue;
-      BufferedLoad buffered{load, schedule_.StageOf(load), LatencyOf(load), ReadsOf(load, loop_.getBody()), Value()};
+      BufferedLoad buffered{load, schedule_.StageOf(load), LatencyOf(load), {}, {}, {}};
+      buffered.reads = ReadsOf(load, loop_.getBody());
+      const int64_t iterations = MostIterations(loop_);
+      if (iterations <= schedule_.max_stage() - buffered.stage) buffered.all = static_cast<int>(iterations);
       buffered.multibuffer = MakeMultibuffer(b, load.getLoc(), buffered);
       for (const BufferRead& read : buffered.reads)
         for (Operation* user = read.defines.getDefiningOp(); user != op; user = user->getOperand(0).getDefiningOp())
