@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -323,6 +324,8 @@ ForOp Rewrite(ForOp loop, Online& online, llvm::ArrayRef<AxisGroup> groups) {
   wide.getBody()->getTerminator()->setOperand(online.index, wide.getRegionIterArg(online.index));
   b.setInsertionPointAfter(wide);
   Finish(b, wide, online, wide.getNumResults() - starts.size());
+  for (Operation& op : llvm::make_early_inc_range(llvm::reverse(*wide.getBody())))
+    if (mlir::isOpTriviallyDead(&op)) op.erase();
   return wide;
 }
 

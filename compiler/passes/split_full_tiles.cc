@@ -42,9 +42,8 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// The share of masks in a loop's instructions from which on it is split. In another loop there are fewer iterations to
-// one last tile, whose code is new each time.
-constexpr double kLeastShare = 0.025, kLeastShareInLoops = 0.125;
+// The share of masks in a loop's instructions from which on it is split; where threads also wait for each other.
+constexpr double kLeastShare = 0.025, kLeastShareMeeting = 0.125;
 // Values of a thread in the body up to which it is split, and instructions for the mask of an access.
 constexpr int64_t kMostValues = 2048, kMostValuesOfDots = 16384, kAccessCost = 3;
 // Bytes from which on an access is no longer narrow: those of the least copy.
@@ -154,19 +153,17 @@ Size SizeOf(ForOp loop) {
       auto groups = AxisGroups(reduce.InputType(), reduce.getAxis());
       size.meets |= !groups || CrossesThreads(*groups);
     }
-    size.meets |= llvm::isa<tt::ScanOp>(op);
     if (op->getNumResults() == 1 && llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op->getResult(0))))
       size.instructions += CostModel::ElementCost(op).value_or(0) * ElementsOf(op->getResult(0).getType());
   });
   return size;
 }
 
-// Whether the loop takes longer for its masks. One in which threads wait for each other does not, and one that only
-// stores waits for memory.
+// Whether the loop takes longer for its masks. One that only stores waits for memory. A loop in another one often has
+// few iterations to one last tile, whose code is new each time.
 bool IsSlowed(ForOp loop, const Size& size, double cost) {
-  if (size.has_dots || size.meets || !size.has_loads || cost == 0) return false;
-  const bool is_repeated = loop->getParentOfType<mlir::LoopLikeOpInterface>() != nullptr;
-  return cost >= (is_repeated ? kLeastShareInLoops : kLeastShare) * size.instructions;
+  if (size.has_dots || !size.has_loads || cost == 0 || loop->getParentOfType<mlir::LoopLikeOpInterface>()) return false;
+  return cost >= (size.meets ? kLeastShareMeeting : kLeastShare) * size.instructions;
 }
 
 // Whether the mask is one of the comparisons, or several at once.
