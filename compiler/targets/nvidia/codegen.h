@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 void SinkSharedLoads(llvm::Module& module);
 
 // pack_phis.cc. Lets loops carry whole vectors of a register's size instead of their elements: of loaded words, and
-// of the f16 accumulators of wgmma.
+// of the f16 accumulators of wgmma. Words that a branch loads leave it whole.
 void PackPhis(llvm::Module& module);
 
 // fill_masked_loads.cc. Gives what the masks of loads leave out a value that the assembler keeps predicates for.

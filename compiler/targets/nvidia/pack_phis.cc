@@ -9,6 +9,12 @@
 // them runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
 // elements of one vector, in order, are that vector.
 //
+// Words that one branch loads go together where it meets others, which put their elements together. Taken apart in the
+// branch they would make it wait for the load, and all that comes after it:
+//
+//   wide:   %w = ld.b32 …                                 meet:  %v = phi <2 x half> [ %w, %wide ], [ {%l, %h}, %narrow
+//   ] narrow: %l = ld.b16 … ; %h = ld.b16 …
+//
 // Where half as many values again live at once as a thread has registers, all narrow elements go together. ptxas would
 // store some of them, and gets the upper halves of what it stores wrong (seen in 12.8 and 13.0).
 #include <map>
@@ -17,6 +23,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -142,6 +149,36 @@ void PackByDefinitions(llvm::BasicBlock& block) {
       Pack(lanes, vectors[0]->getType());
 }
 
+// Whether `vector` is a word that `block` loads.
+bool IsLoadedIn(const llvm::BasicBlock& block, llvm::Value* vector) {
+  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector)) vector = cast->getOperand(0);
+  if (auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(vector)) vector = part->getAggregateOperand();
+  auto* load = llvm::dyn_cast<llvm::Instruction>(vector);
+  if (!load || load->getParent() != &block) return false;
+  auto* call = llvm::dyn_cast<llvm::CallInst>(load);
+  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+  return llvm::isa<llvm::LoadInst>(load) ||
+         (assembly && assembly->getAsmString().find("ld.global") != std::string::npos);
+}
+
+// Elements of a word that a branch loads, where it meets other branches.
+void PackLoaded(llvm::BasicBlock& block) {
+  llvm::MapVector<llvm::Value*, Lanes> groups;
+  for (llvm::PHINode& phi : block.phis()) {
+    for (auto [from, value] : llvm::zip(phi.blocks(), phi.incoming_values())) {
+      uint64_t at = 0;
+      llvm::Value* vector = VectorOf(value, at);
+      if (!vector || from->getSingleSuccessor() != &block || !IsLoadedIn(*from, vector)) continue;
+      Lanes& lanes = groups[vector];
+      lanes.resize(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+      if (!lanes[at]) lanes[at] = &phi;
+      break;
+    }
+  }
+  for (auto& [vector, lanes] : groups)
+    if (llvm::count_if(lanes, [](llvm::PHINode* lane) { return lane != nullptr; }) > 1) Pack(lanes, vector->getType());
+}
+
 // Halves from one block that something uses as one register.
 void PackByUses(llvm::Function& function) {
   llvm::SmallVector<llvm::InsertElementInst*> words;
@@ -198,7 +235,10 @@ void FoldWords(llvm::Function& function) {
 void PackPhis(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::BasicBlock& block : function)
-      if (!block.phis().empty()) PackByDefinitions(block);
+      if (!block.phis().empty()) {
+        PackByDefinitions(block);
+        PackLoaded(block);
+      }
     if (llvm::any_of(llvm::instructions(function), IsWgmma)) {
       PackByUses(function);
       FoldWords(function);

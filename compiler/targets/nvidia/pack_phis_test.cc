@@ -149,6 +149,46 @@ TEST(PackPhis, WordsAreTakenApartWhereTheyAreUsed) {
   }
 }
 
+// Two branches meet: one loads a word, the other one two halves. `word` is how the first makes its vector.
+std::string AfterMeeting(const std::string& word) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(
+      "define half @f(i1 %c, ptr addrspace(1) %p, half %l, half %h) {\nentry:\n"
+      "  br i1 %c, label %wide, label %narrow\nwide:\n" +
+          word +
+          "  %x0 = extractelement <2 x half> %v, i64 0\n"
+          "  %y0 = extractelement <2 x half> %v, i64 1\n"
+          "  br label %meet\nnarrow:\n  br label %meet\nmeet:\n"
+          "  %x = phi half [ %x0, %wide ], [ %l, %narrow ]\n"
+          "  %y = phi half [ %y0, %wide ], [ %h, %narrow ]\n"
+          "  %s = fadd half %x, %y\n  ret half %s\n}\n",
+      error, context);
+  if (!module) return error.getMessage().str();
+  PackPhis(*module);
+  if (llvm::verifyModule(*module)) return "broken";
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+  return text;
+}
+
+TEST(PackPhis, AWordThatABranchLoadsIsTakenApartAfterIt) {
+  const std::string cast = "  %v = bitcast i32 %w to <2 x half>\n";
+  for (const char* load :
+       {"  %w = load i32, ptr addrspace(1) %p\n",
+        "  %w = call i32 asm sideeffect \"ld.global.b32 $0, [$1];\", \"=r,l\"(ptr addrspace(1) %p)\n"}) {
+    std::string text = AfterMeeting(load + cast);
+    EXPECT_THAT(text, HasSubstr("phi <2 x half> [ %v, %wide ]"));
+    EXPECT_THAT(text, HasSubstr("insertelement <2 x half> poison, half %l"));
+    EXPECT_THAT(text, Not(HasSubstr("phi half")));
+  }
+}
+
+TEST(PackPhis, OtherWordsOfABranchStay) {
+  EXPECT_THAT(AfterMeeting("  %v = insertelement <2 x half> splat (half 0xH3C00), half %l, i64 0\n"),
+              HasSubstr("phi half"));
+}
+
 // How many words and halves a loop carries that computes each of `count` halves anew, after packing.
 std::pair<int, int> CarriedOf(int count) {
   std::string phis, body;
