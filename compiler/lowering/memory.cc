@@ -9,6 +9,9 @@
 //
 //   if (%mask[0] == %mask[3] && …) @%mask[0] ld.v4 [%p] ; …    // as almost everywhere
 //   else @%mask[0] ld [%p] ; @%mask[1] ld [%p + 1] ; …
+//
+// A branch does not pay for loads that take parts of words, and twice as much with it. To take words apart costs as
+// many instructions as it saves.
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -103,10 +106,12 @@ struct Versions {
 template <typename Op>
 Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
   mlir::Type stored = element.isInteger(1) ? mlir::Type(f.e.b.getI8Type()) : element;
+  const unsigned stored_bits = f.e.IntOf(stored).getWidth();
   Versions versions{GroupRegisters(f, op.getPtr(), op.getMask(), stored), {}, {}};
   if (!op.getMask()) return versions;
   versions.wide = GroupRegisters(f, op.getPtr(), Value(), stored);
-  if (versions.wide.vec > versions.narrow.vec)
+  const bool has_parts = stored_bits < 32 && std::is_same_v<Op, tt::LoadOp>;
+  if (versions.wide.vec > versions.narrow.vec * (has_parts ? 2 : 1))
     versions.is_uniform = UniformInGroups(f, op.getMask(), f.Get(op.getMask()), versions.wide);
   return versions;
 }

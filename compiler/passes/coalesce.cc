@@ -29,6 +29,7 @@
 // - What goes to dots alone, also after operations on its elements, is converted anyway. So it shares a width alone
 //   with others of its element's size.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
+//   Loads of parts of words, which would become twice as wide, are an exception.
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
 //   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
 //   it computes the addresses of fewer rows, and the other loads of the word are cache hits.
@@ -160,6 +161,11 @@ class AccessReader final {
     access.is_scatter = writes && !access.prefers;
     access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
     access.width = std::min(access.width, mask_width(fast));
+    // Where lowering does without the wide access.
+    if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && load.getMask() && access.element_bytes < kWordBytes) {
+      const int narrow = std::min(access.width, axes_.MaskConstancy(load.getMask(), fast));
+      if (access.width == 2 * narrow) access.width = narrow;
+    }
     if (!writes && !access.prefers) PreferGroups(access, info);
     if (!access.prefers) OrderByNearness(access, info);
     if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)

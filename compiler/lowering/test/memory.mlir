@@ -98,6 +98,30 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 // -----
 
+#blocked = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Pairs of halves: to take a word apart costs what its load saves, so that there is no branch. Stores have one.
+  // CHECK-LABEL: llvm.func {{.*}}@pairs
+  // CHECK-NOT: llvm.cond_br
+  // CHECK-COUNT-2: ld.global.b16
+  // CHECK: llvm.cond_br
+  // CHECK: st.global.b32
+  // CHECK-COUNT-2: st.global.b16
+  // CHECK: llvm.return
+  tt.func public @pairs(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #blocked>
+    %bound = tt.splat %n : i32 -> tensor<256xi32, #blocked>
+    %mask = arith.cmpi slt, %range, %bound : tensor<256xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<256x!tt.ptr<f16>, #blocked>, tensor<256xi32, #blocked>
+    %v = tt.load %ptr, %mask : tensor<256x!tt.ptr<f16>, #blocked>
+    tt.store %ptr, %v, %mask : tensor<256x!tt.ptr<f16>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // What a mask leaves out is zero, also where the load does not say so: kernels add up what they loaded.
