@@ -10,7 +10,8 @@
 //
 // An encoding has an order and a width (elements of a thread along the fastest dimension). Accesses of one function and
 // shape are decided together, because each disagreement costs a conversion through shared memory. A branch that no
-// tensor enters or leaves decides for itself, as the versions of a kernel do.
+// tensor enters or leaves decides for itself, as the versions of a kernel do. One that has nothing but branches leaves
+// it to these.
 //
 // - An access whose neighbours along no dimension are sure to be neighbours in memory (a gather, a scatter, one value
 //   for many elements) takes the order of the first access of its shape that has a preference. Without any, lanes lie
@@ -257,6 +258,19 @@ bool IsApart(mlir::Region& region) {
               .wasInterrupted();
 }
 
+// Whether tensors other than constants are computed in the region, outside of branches that it has.
+bool HasOwnTensors(mlir::Region& region) {
+  return region
+      .walk<mlir::WalkOrder::PreOrder>([](Operation* op) {
+        if (llvm::isa<mlir::scf::IfOp>(op)) return mlir::WalkResult::skip();
+        if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return mlir::WalkResult::advance();
+        const bool has_tensors =
+            llvm::any_of(op->getResultTypes(), [](mlir::Type type) { return llvm::isa<RankedTensorType>(type); });
+        return has_tensors ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 // Finds the scopes of operations.
 class Scopes final {
  public:
@@ -265,7 +279,7 @@ class Scopes final {
     for (mlir::Region* region = op->getParentRegion(); region; region = region->getParentRegion()) {
       if (!llvm::isa_and_present<mlir::scf::IfOp>(region->getParentOp())) continue;
       auto [apart, is_new] = apart_.try_emplace(region, false);
-      if (is_new) apart->second = IsApart(*region);
+      if (is_new) apart->second = HasOwnTensors(*region) && IsApart(*region);
       if (apart->second) outermost = region;
     }
     return {outermost, std::move(shape)};

@@ -13,6 +13,18 @@
 //     … tt.load (%x + %row * %m + [0, 1, …])                                    // sixteen bytes an access
 //   } else { … as before … }
 //
+// Every second number is even. Where the other version would load halves one by one, as words it loads half as often.
+// So if pairs make words of all accesses, and no mask cuts them, a third version serves even arguments:
+//
+//   } else {
+//     %low = arith.andi %n, 1 ; %even = arith.cmpi eq, %low, 0
+//     scf.if %even { … four bytes an access … } else { … }
+//   }
+//
+// A byte would need multiples of four, which are rare. Each version is compiled, so that kernels must be small. A
+// kernel takes the registers of the version that has most. So a loop must not scan: there words take more than either
+// of the others.
+//
 // Only arguments that make some access wider take part. A kernel with dots is large, and its registers bound both
 // versions. It gets them for the loads of its loops of dots: where these are narrow, threads load two bytes at a time
 // and store them to shared memory, in place of asynchronous copies of sixteen. A copy also wants the mask to be the
@@ -41,13 +53,16 @@ using mlir::Value;
 
 constexpr llvm::StringLiteral kDivisibility = "tt.divisibility";
 constexpr int kAccessBytes = 16;
-constexpr size_t kMaxArguments = 8;  // each costs an analysis
+constexpr int kWordBytes = 4;
+constexpr int kMostOfThreeVersions = 256;  // operations of a kernel
+constexpr size_t kMaxArguments = 8;        // each costs an analysis
 
 // The accesses of a function to tensors in global memory.
 struct Access {
   Value ptr, mask;
   int element_bytes = 1;
-  bool is_copy = false;  // it may become one, beside dots
+  bool wants_whole_mask =
+      false;  // the same for all that it takes: of what may become a copy, beside dots, and of pairs
 };
 
 bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root); }
@@ -80,7 +95,8 @@ int WidthOf(const AxisInfoAnalysis& axes, const Access& access) {
   for (unsigned dim = 0; dim < llvm::cast<RankedTensorType>(access.ptr.getType()).getRank(); ++dim) {
     int along = std::min(axes.PointerContiguity(access.ptr, dim), kAccessBytes / access.element_bytes);
     if (access.mask)
-      along = std::min(along, access.is_copy ? axes.MaskConstancy(access.mask, dim) : axes.MaskSpan(access.mask, dim));
+      along = std::min(
+          along, access.wants_whole_mask ? axes.MaskConstancy(access.mask, dim) : axes.MaskSpan(access.mask, dim));
     width = std::max(width, along);
   }
   return width;
@@ -113,11 +129,11 @@ bool MayHaveVersions(tt::FuncOp func) {
   return func.isPublic() && func.getBody().hasOneBlock() && func.getNumResults() == 0 && !Contains<tt::CallOp>(func);
 }
 
-// Puts the body of `func` into both branches of a test whether all `arguments` are multiples of `divisor`.
-void MakeVersions(tt::FuncOp func, llvm::ArrayRef<BlockArgument> arguments, int divisor) {
-  mlir::Block& body = func.getBody().front();
+// Puts what `body` does into both branches of a test whether all `arguments` are multiples of `divisor`. Returns the
+// branch where they are not.
+mlir::Block& MakeVersions(mlir::Block& body, llvm::ArrayRef<BlockArgument> arguments, int divisor) {
   auto b = mlir::OpBuilder::atBlockBegin(&body);
-  mlir::Location loc = func.getLoc();
+  mlir::Location loc = body.getParentOp()->getLoc();
   auto constant = [&](mlir::Type type, int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
   };
@@ -136,6 +152,32 @@ void MakeVersions(tt::FuncOp func, llvm::ArrayRef<BlockArgument> arguments, int 
   b.setInsertionPointToStart(versions.thenBlock());
   for (Operation* op : moved) b.clone(*op, mapping);
   for (Operation* op : moved) op->moveBefore(versions.elseBlock()->getTerminator());
+  return *versions.elseBlock();
+}
+
+bool ScansInLoop(tt::FuncOp func) {
+  return func
+      .walk([](tt::ScanOp scan) {
+        return scan->getParentOfType<mlir::LoopLikeOpInterface>() ? mlir::WalkResult::interrupt()
+                                                                  : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+// Whether accesses are narrower than a word of 32 bits, and none is if `arguments` are even.
+bool PairsMakeWords(tt::FuncOp func, std::vector<Access> accesses, llvm::ArrayRef<BlockArgument> arguments,
+                    llvm::ArrayRef<int> now) {
+  int operations = 0;
+  func.walk([&](Operation*) { ++operations; });
+  if (operations > kMostOfThreeVersions || HasDot(func) || ScansInLoop(func)) return false;
+  auto is_narrow = [&](llvm::ArrayRef<int> widths) {
+    return llvm::any_of(llvm::zip(accesses, widths), [](auto pair) {
+      auto [access, width] = pair;
+      return width * access.element_bytes < kWordBytes;
+    });
+  };
+  for (Access& access : accesses) access.wants_whole_mask = true;
+  return is_narrow(now) && !is_narrow(WidthsIf(func, accesses, arguments, 2));
 }
 
 struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisiblePass> {
@@ -162,7 +204,9 @@ struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisi
       llvm::erase(others, argument);
       if (WidthsIf(func, accesses, others, divisor) == best) arguments = others;
     }
-    MakeVersions(func, arguments, divisor);
+    const bool has_pairs = divisor > 2 && PairsMakeWords(func, accesses, arguments, now);
+    mlir::Block& others = MakeVersions(func.getBody().front(), arguments, divisor);
+    if (has_pairs) MakeVersions(others, arguments, 2);
   }
 };
 

@@ -14,7 +14,7 @@ class MasksOnEveryMachine : public testing::TestWithParam<Machine> {};
 INSTANTIATE_TEST_SUITE_P(Machines, MasksOnEveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
-// Rows of any length in a matrix without gaps: those of a multiple of eight elements are aligned, which shows only when
+// Rows of any length in a matrix without gaps: those of a multiple of eight or two are aligned, which shows only when
 // the kernel runs.
 TEST_P(MasksOnEveryMachine, RowsAreOfAnyLength) {
   constexpr char kIr[] = R"(module {
@@ -36,7 +36,7 @@ TEST_P(MasksOnEveryMachine, RowsAreOfAnyLength) {
   }
 }
 )";
-  for (int32_t n : {1, 7, 8, 360, 361, 364, 508, 511, 512}) {
+  for (int32_t n : {1, 2, 7, 8, 360, 361, 362, 364, 508, 510, 511, 512}) {
     Array in = Values("f16", 3 * 512, 5), out("f16", 3 * 512), expected = out;
     for (int i = 0; i < 3 * n; ++i) expected.SetInt(i, in.Int(i));
     absl::Status status = RunKernel(GetParam(), kIr, {3}, {in, out, n});

@@ -1,6 +1,7 @@
 // RUN: triton-opt %s --split-input-file --tt-version-divisible | FileCheck %s
 
 // Rows of %n halves: sixteen bytes an access where %n is a multiple of 8. %m, which masks alone depend on, takes no part.
+// It may cut pairs, so that there is no version for them.
 // CHECK-LABEL: @rows
 // CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.ptr<f16>
 // CHECK-SAME: %[[N:[a-z0-9]+]]: i32, %[[M:[a-z0-9]+]]: i32
@@ -142,5 +143,55 @@ tt.func public @loop_of_dots(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: 
     scf.yield %sum : tensor<16x16xf32>
   }
   tt.store %out, %d : tensor<16x16x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// Halves become pairs where %n is even. Where it is a multiple of 8, they are sixteen bytes.
+// CHECK-LABEL: @pairs
+// CHECK-SAME: %{{.*}}: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %[[N:[a-z0-9]+]]: i32
+// CHECK-DAG: %[[LOW:.+]] = arith.andi %[[N]], %c7_i32 : i32
+// CHECK: scf.if
+// CHECK: tt.load
+// CHECK: } else {
+// CHECK: %[[BIT:.+]] = arith.andi %[[N]], %c1_i32 : i32
+// CHECK: %[[EVEN:.+]] = arith.cmpi eq, %[[BIT]], %{{.*}} : i32
+// CHECK: %[[SAME:.+]] = arith.andi %[[N]], %c-2_i32 : i32
+// CHECK: scf.if %[[EVEN]] {
+// CHECK: arith.muli %{{.*}}, %[[SAME]] : i32
+// CHECK: tt.load
+// CHECK: } else {
+// CHECK: arith.muli %{{.*}}, %[[N]] : i32
+// CHECK: tt.load
+tt.func public @pairs(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+  %pid = tt.get_program_id x : i32
+  %row = arith.muli %pid, %n : i32
+  %base = tt.addptr %x, %row : !tt.ptr<f16>, i32
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %s = tt.splat %base : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %p = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  %v = tt.load %p : tensor<1024x!tt.ptr<f16>>
+  tt.store %p, %v : tensor<1024x!tt.ptr<f16>>
+  tt.return
+}
+
+// -----
+
+// Bytes have no third version.
+// CHECK-LABEL: @bytes
+// CHECK: arith.andi %{{.*}}, %c15_i32 : i32
+// CHECK: scf.if
+// CHECK-NOT: scf.if
+// CHECK: tt.return
+tt.func public @bytes(%x: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %n: i32) {
+  %pid = tt.get_program_id x : i32
+  %row = arith.muli %pid, %n : i32
+  %base = tt.addptr %x, %row : !tt.ptr<i8>, i32
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %s = tt.splat %base : !tt.ptr<i8> -> tensor<1024x!tt.ptr<i8>>
+  %p = tt.addptr %s, %r : tensor<1024x!tt.ptr<i8>>, tensor<1024xi32>
+  %v = tt.load %p : tensor<1024x!tt.ptr<i8>>
+  tt.store %p, %v : tensor<1024x!tt.ptr<i8>>
   tt.return
 }
