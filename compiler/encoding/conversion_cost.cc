@@ -52,6 +52,15 @@ double PlainRead(RankedTensorType type, const LinearLayout& layout) {
   return run < 4 ? (kSharedWord + kLoneByte * run) * registers / run : kSharedWord * registers / 4;
 }
 
+// Whether threads write operand b for a matrix unit in words: of neighbours along K, or along N in 16 bits, which units
+// read either way.
+bool IsWrittenInWords(RankedTensorType type, const LinearLayout& layout) {
+  const auto names = ttg::DimNames(type.getRank());
+  int run = layout.NumConsecutive("register", names[type.getRank() - 2]);
+  if (Words(type) == 0.5) run = std::max(run, layout.NumConsecutive("register", names.back()));
+  return run * Words(type) >= 1;
+}
+
 // The images of the bits of one hardware dimension.
 absl::Span<const uint64_t> Bits(const LinearLayout& layout, absl::string_view dim) {
   if (!layout.HasIn(dim)) return {};
@@ -120,7 +129,9 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   if (distance == Distance::kThread) return 0;
   const double words = Words(type), from = words * src.InSize("register"), to = words * dst.InSize("register");
   entry->second = kBarrier + kSharedWord * from;
-  if (ReaderOf(type.cloneWithEncoding(encoding)) == OperandReader::kUnit) return entry->second;
+  if (type.getRank() >= 2 && IsWrittenInWords(type, src) &&
+      ReaderOf(type.cloneWithEncoding(encoding)) == OperandReader::kUnit)
+    return entry->second;
   entry->second += Read(type, encoding);
   if (distance == Distance::kFar) return entry->second;
   auto plan = PlanConversion(src, dst);

@@ -18,7 +18,7 @@ class CostModel final {
   // Registers of a thread that hold a tensor of `type` under `encoding`.
   int64_t Registers(mlir::RankedTensorType type, mlir::Attribute encoding);
   // Conversion of a tensor of `type` to `encoding`. Zero if no data move, or only between registers of one thread.
-  // Operands that a matrix unit reads by itself are only written.
+  // Operands that a matrix unit reads by itself are only written, where they are written in words.
   double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);
   // The part of it that reads a buffer which holds the tensor already. `type` says how it came there.
   double Read(mlir::RankedTensorType type, mlir::Attribute encoding);
