@@ -44,6 +44,8 @@ using mlir::scf::ForOp;
 
 // The share of masks in a loop's instructions from which on it is split; where threads also wait for each other.
 constexpr double kLeastShare = 0.025, kLeastShareMeeting = 0.125;
+// Instructions for masks from which on a loop without floats is split.
+constexpr double kLeastCost = 12;
 // Values of a thread in the body up to which it is split, and instructions for the mask of an access.
 constexpr int64_t kMostValues = 2048, kMostValuesOfDots = 16384, kAccessCost = 3;
 // Bytes from which on an access is no longer narrow: those of the least copy.
@@ -163,6 +165,7 @@ Size SizeOf(ForOp loop) {
 // few iterations to one last tile, whose code is new each time.
 bool IsSlowed(ForOp loop, const Size& size, double cost) {
   if (size.has_dots || !size.has_loads || cost == 0 || loop->getParentOfType<mlir::LoopLikeOpInterface>()) return false;
+  if (size.instructions == 0) return cost >= kLeastCost;
   return cost >= (size.meets ? kLeastShareMeeting : kLeastShare) * size.instructions;
 }
 
