@@ -92,6 +92,25 @@ TEST(ExpandAbs, LeavesWhatHasNoLeastInteger) {
   EXPECT_THAT(After(ExpandAbs, Abs("i8", "false")), HasSubstr("call i8 @llvm.abs"));
 }
 
+std::string Magnitude(const std::string& compare) {
+  return "declare float @llvm.fabs.f32(float)\ndefine i1 @f(float %x) {\n  %a = call float @llvm.fabs.f32(float %x)\n" +
+         std::string("  %c = fcmp ") + compare + "\n  ret i1 %c\n}\n";
+}
+
+TEST(GuardMagnitudes, AskWhetherTheyAreNumbers) {
+  for (const std::string compare :
+       {"ogt float %a, -2.5e-1", "oge float %a, -1.0", "olt float -1.0, %a", "one float %a, -1.0"})
+    EXPECT_THAT(After(GuardMagnitudes, Magnitude(compare)), HasSubstr("fcmp ord float %x, 0.0")) << compare;
+  for (const std::string compare : {"ult float %a, -1.0", "uge float -1.0, %a", "ueq float %a, -1.0"})
+    EXPECT_THAT(After(GuardMagnitudes, Magnitude(compare)), HasSubstr("fcmp uno float %x, 0.0")) << compare;
+}
+
+TEST(GuardMagnitudes, LeavesOtherComparisons) {
+  for (const std::string compare :
+       {"ogt float %a, 2.5e-1", "ogt float %a, 0.0", "ogt float %x, -1.0", "ugt float %a, -1.0"})
+    EXPECT_THAT(After(GuardMagnitudes, Magnitude(compare)), HasSubstr("fcmp " + compare.substr(0, 3))) << compare;
+}
+
 std::string Extremum(const std::string& name, const std::string& type) {
   return "declare " + type + " @llvm." + name + "." + type + "(" + type + ", " + type + ")\ndefine " + type + " @f(" +
          type + " %x, " + type + " %y) {\n  %m = call " + type + " @llvm." + name + "." + type + "(" + type + " %x, " +

@@ -68,6 +68,9 @@ void ExpandAbs(llvm::Module& module);
 // widen_extrema.cc. The greater and lesser ones of narrow integers, in 32 bits, which the assembler gets right.
 void WidenExtrema(llvm::Module& module);
 
+// guard_magnitudes.cc. Magnitudes of floats compared with negative numbers, as the assembler gets it right.
+void GuardMagnitudes(llvm::Module& module);
+
 // hide_negations.cc. PTX whose negations the assembler does not lose.
 std::string HideNegations(absl::string_view ptx);
 

@@ -187,6 +187,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   ShareOffsets(module);
   ExpandAbs(module);
   WidenExtrema(module);
+  GuardMagnitudes(module);
   GuardHighProducts(module);
   GuardRotations(module);
   GuardUnsigned(module);
