@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/analysis/element_ranges.h"
+#include "compiler/ir/operands.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/MapVector.h"
@@ -33,15 +34,10 @@ std::optional<int64_t> Constant(Value value) {
   return constant.getSExtValue();
 }
 
-// What only changes the shape or the placement of a tensor.
-bool IsReshaping(Operation* op) {
-  return llvm::isa_and_present<tt::ExpandDimsOp, tt::BroadcastOp, tt::SplatOp, ttg::ConvertLayoutOp>(op);
-}
-
 Shifted Peel(Value value) {
   Shifted sum{value};
   while (Operation* op = sum.base.getDefiningOp()) {
-    if (IsReshaping(op) || llvm::isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
+    if (Spreads(op) || llvm::isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
       sum.base = op->getOperand(0);
     } else if (auto constant = op->getNumOperands() == 2 ? Constant(op->getOperand(1)) : std::nullopt;
                constant && std::abs(sum.offset) < kFar && llvm::isa<arith::AddIOp, arith::SubIOp>(op)) {
@@ -89,7 +85,7 @@ class Conjunction final {
  public:
   void Add(Value mask) {
     Operation* op = mask.getDefiningOp();
-    if (IsReshaping(op)) return Add(op->getOperand(0));
+    if (Spreads(op)) return Add(op->getOperand(0));
     if (llvm::isa_and_present<arith::AndIOp>(op)) {
       Add(op->getOperand(0));
       Add(op->getOperand(1));

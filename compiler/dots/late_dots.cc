@@ -2,6 +2,7 @@
 #include "compiler/dots/late_dots.h"
 
 #include "compiler/dots/outliving_dots.h"
+#include "compiler/ir/operands.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -56,8 +57,7 @@ void AddSpreading(LateDot& late) {
       if (!op || op->getBlock() != late.dot->getBlock()) continue;
       const bool is_late =
           llvm::all_of(op->getUsers(), [&](Operation* user) { return late.operations.contains(user); });
-      if (is_late && llvm::isa<ttg::ConvertLayoutOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::SplatOp>(op))
-        late.operations.insert(op);
+      if (is_late && Spreads(op)) late.operations.insert(op);
     }
   }
 }

@@ -22,12 +22,13 @@
 #include <cmath>
 
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/operands.h"
+#include "compiler/passes/carried_values.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -71,32 +72,13 @@ struct Online {
   llvm::SmallVector<Sum> sums;
 };
 
-bool Repeats(Operation* op) {
-  return llvm::isa<ttg::ConvertLayoutOp, tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op);
-}
-
-// What the value repeats.
-Value Origin(Value value) {
-  while (Operation* op = value.getDefiningOp()) {
-    if (!Repeats(op)) break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-// The uses of a value and of what repeats it.
+// The uses of a value and of what has its elements.
 void CollectUses(Value value, llvm::SmallVectorImpl<OpOperand*>& uses) {
   for (OpOperand& use : value.getUses())
-    if (Repeats(use.getOwner()))
+    if (Spreads(use.getOwner()))
       CollectUses(use.getOwner()->getResult(0), uses);
     else
       uses.push_back(&use);
-}
-
-std::optional<APFloat> ConstantOf(Value value) {
-  APFloat number(0.0f);
-  if (!mlir::matchPattern(value, mlir::m_ConstantFloat(&number))) return std::nullopt;
-  return number;
 }
 
 // The exponential that is the only use of the difference.
@@ -106,8 +88,7 @@ std::optional<Exponential> ExponentialOf(arith::SubFOp difference) {
   double rate = 1;
   auto scaled = llvm::dyn_cast<arith::MulFOp>(user);
   if (scaled) {
-    Value other = scaled.getLhs() == difference ? scaled.getRhs() : scaled.getLhs();
-    std::optional<APFloat> scale = ConstantOf(Origin(other));
+    std::optional<APFloat> scale = NumberOf(OtherOperand(scaled, difference));
     if (!scale || !scaled->hasOneUse()) return {};
     rate = scale->convertToDouble();
     user = *scaled->user_begin();
@@ -138,8 +119,7 @@ bool FindSums(Value value, bool has_weights, ForOp loop, Online& online) {
     auto add = llvm::dyn_cast<arith::AddFOp>(user);
     if (!add || !add->hasOneUse() || add->getBlock() != loop.getBody()) return false;
     OpOperand& yield = *add->use_begin();
-    auto scaled =
-        (add.getLhs() == (reduce ? result : value) ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
+    auto scaled = OtherOperand(add, reduce ? result : value).getDefiningOp<arith::MulFOp>();
     if (yield.getOwner() != loop.getBody()->getTerminator() || !scaled || !scaled->hasOneUse()) return false;
     online.sums.push_back({yield.getOperandNumber(), scaled, has_weights});
   }
@@ -159,10 +139,10 @@ bool FindExponentials(ForOp loop, Online& online) {
       continue;
     }
     auto difference = llvm::dyn_cast<arith::SubFOp>(use->getOwner());
-    if (!difference || difference->getBlock() != loop.getBody() || Origin(difference.getRhs()) != after) return false;
+    if (!difference || difference->getBlock() != loop.getBody() || SourceOf(difference.getRhs()) != after) return false;
     std::optional<Exponential> exponential = ExponentialOf(difference);
     if (!exponential) return false;
-    if (Origin(difference.getLhs()) == before) {
+    if (SourceOf(difference.getLhs()) == before) {
       if (online.rescale && online.rescale->difference != difference) return false;
       online.rescale = exponential;
     } else if (difference.getLhs() == online.reduce.getSrcs()[0]) {
@@ -184,21 +164,20 @@ bool ScalesSums(ForOp loop, Online& online, mlir::Type type) {
   if (uses.size() != online.sums.size() || indices.size() != online.sums.size()) return false;
   return llvm::all_of(online.sums, [&](Sum& sum) {
     Value carried = loop.getRegionIterArg(sum.index);
-    const bool left = sum.scaled.getLhs() == carried;
-    return carried.getType() == type && carried.hasOneUse() && (left || sum.scaled.getRhs() == carried) &&
-           Origin(left ? sum.scaled.getRhs() : sum.scaled.getLhs()) == online.rescale->power->getResult(0);
+    return carried.getType() == type && carried.hasOneUse() && *carried.user_begin() == sum.scaled &&
+           SourceOf(OtherOperand(sum.scaled, carried)) == online.rescale->power->getResult(0);
   });
 }
 
 std::optional<Online> FindOnline(ForOp loop, unsigned index) {
   auto update = loop.getYieldedValues()[index].getDefiningOp<arith::MaxNumFOp>();
-  std::optional<APFloat> start = ConstantOf(Origin(loop.getInitArgs()[index]));
+  std::optional<APFloat> start = NumberOf(loop.getInitArgs()[index]);
   if (!update || update->getBlock() != loop.getBody() || !start || start->isNaN()) return {};
   if (start->isInfinity() && !start->isNegative()) return {};
   if (!llvm::isa<mlir::Float32Type>(mlir::getElementTypeOrSelf(update.getType()))) return {};
   Value argument = loop.getRegionIterArg(index);
-  if (update.getLhs() != argument && update.getRhs() != argument) return {};
-  Value greatest = update.getLhs() == argument ? update.getRhs() : update.getLhs();
+  if (!llvm::is_contained(update->getOperands(), argument)) return {};
+  Value greatest = OtherOperand(update, argument);
   while (auto convert = greatest.getDefiningOp<ttg::ConvertLayoutOp>()) {
     if (!greatest.hasOneUse()) return {};
     greatest = convert.getSrc();
@@ -222,9 +201,9 @@ Value PowerLike(mlir::OpBuilder& b, Exponential like, Value minuend, Value subtr
   mlir::Location loc = like.power->getLoc();
   Value value = arith::SubFOp::create(b, loc, minuend, subtrahend);
   if (like.scaled) {
-    Value other = like.scaled.getLhs() == like.difference ? like.scaled.getRhs() : like.scaled.getLhs();
     auto type = llvm::cast<RankedTensorType>(value.getType());
-    mlir::Attribute scale = mlir::FloatAttr::get(type.getElementType(), *ConstantOf(Origin(other)));
+    const APFloat number = *NumberOf(OtherOperand(like.scaled, like.difference));
+    mlir::Attribute scale = mlir::FloatAttr::get(type.getElementType(), number);
     value = arith::MulFOp::create(b, loc, value,
                                   arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, scale)));
   }
@@ -311,6 +290,8 @@ ForOp Rewrite(ForOp loop, Online& online, llvm::ArrayRef<AxisGroup> groups) {
   b.setInsertionPoint(online.reduce);
   Value part = ReduceInThread(b, online.reduce, groups);
   if (!part || !ScalesSums(loop, online, part.getType())) return loop;
+  // What the maxima will be like, which are made once the loop carries them.
+  if (!RepeatInThread(b, part, online.reduce.InputType(), online.reduce.getAxis(), groups)) return loop;
   auto type = llvm::cast<RankedTensorType>(part.getType());
   b.setInsertionPoint(loop);
   llvm::SmallVector<Value> starts{
@@ -331,10 +312,7 @@ ForOp Rewrite(ForOp loop, Online& online, llvm::ArrayRef<AxisGroup> groups) {
 
 class CarryMaximaPass : public impl::CarryMaximaPassBase<CarryMaximaPass> {
   void runOnOperation() override {
-    llvm::SmallVector<ForOp> loops;
-    getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops)
-      for (unsigned i = 0, end = loop.getNumRegionIterArgs(); i < end; ++i) loop = Visit(loop, i);
+    RewriteCarriedValues(getOperation(), [&](ForOp loop, unsigned index) { return Visit(loop, index); });
   }
 
   ForOp Visit(ForOp loop, unsigned index) {

@@ -15,6 +15,7 @@
 // Here: f32 alone, and only where nothing else needs the function itself. A common factor may have been multiplied in:
 // c + c f(x) is c (1 + f(x)).
 #include "compiler/ir/device_functions.h"
+#include "compiler/ir/operands.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,13 +52,6 @@ std::optional<Function> FunctionOf(Operation* op) {
   if (!function || function->bits != 32) return std::nullopt;
   if (function->name == "erf") return Function::kErf;
   return function->name == "tanh" ? std::optional(Function::kTanh) : std::nullopt;
-}
-
-// The number that all elements of `value` are.
-std::optional<llvm::APFloat> NumberOf(Value value) {
-  if (auto splat = value.getDefiningOp<tt::SplatOp>()) value = splat.getSrc();
-  llvm::APFloat number(0.0F);
-  return mlir::matchPattern(value, mlir::m_ConstantFloat(&number)) ? std::optional(number) : std::nullopt;
 }
 
 // A sum of one and the function, or a difference; all of it times a number.

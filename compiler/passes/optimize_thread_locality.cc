@@ -25,6 +25,8 @@
 // results in a thread. So many at most, with all else that is carried, that half of a thread's registers are left.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/operands.h"
+#include "compiler/passes/carried_values.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_parts.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -98,8 +100,6 @@ int64_t CarriedRegisters(ForOp loop) {
   for (Value value : loop.getRegionIterArgs()) registers += RegistersOf(value);
   return registers;
 }
-
-Value OtherOperand(Operation* op, Value operand) { return op->getOperand(op->getOperand(0) == operand ? 1 : 0); }
 
 // The product of what the loop carries and an exponential, where nothing else sees it.
 arith::MulFOp ScaledArgument(ForOp loop, Value argument) {
@@ -189,10 +189,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<AxisGroup> groups) {
 
 class OptimizeThreadLocalityPass : public impl::OptimizeThreadLocalityPassBase<OptimizeThreadLocalityPass> {
   void runOnOperation() override {
-    llvm::SmallVector<ForOp> loops;
-    getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops)
-      for (unsigned i = 0, end = loop.getNumRegionIterArgs(); i < end; ++i) loop = Visit(loop, i);
+    RewriteCarriedValues(getOperation(), [&](ForOp loop, unsigned index) { return Visit(loop, index); });
   }
 
   ForOp Visit(ForOp loop, unsigned index) {

@@ -27,6 +27,7 @@
 #include "compiler/dots/accumulator_sharing.h"
 #include "compiler/dots/dot_slices.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/passes/carried_values.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -219,10 +220,7 @@ class ShareKPass : public impl::ShareKPassBase<ShareKPass> {
 
  private:
   void runOnOperation() override {
-    llvm::SmallVector<ForOp> loops;
-    getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops)
-      for (unsigned i = 0, end = loop.getNumRegionIterArgs(); i < end; ++i) loop = Visit(loop, i);
+    RewriteCarriedValues(getOperation(), [&](ForOp loop, unsigned index) { return Visit(loop, index); });
   }
 
   ForOp Visit(ForOp loop, unsigned index) {

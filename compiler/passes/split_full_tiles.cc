@@ -21,6 +21,7 @@
 #include "compiler/ir/contains.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/operands.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,8 +70,7 @@ std::optional<Index> IndexOf(Value value, ForOp loop) {
   }
   Operation* op = value.getDefiningOp();
   if (!op) return {};
-  if (llvm::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, ttg::ConvertLayoutOp, arith::ExtSIOp>(op))
-    return IndexOf(op->getOperand(0), loop);
+  if (Spreads(op) || llvm::isa<arith::ExtSIOp>(op)) return IndexOf(op->getOperand(0), loop);
   if (auto range = llvm::dyn_cast<tt::MakeRangeOp>(op)) return Index{0, int64_t{range.getEnd()} - 1};
   if (!llvm::isa<arith::AddIOp, arith::MulIOp>(op)) return {};
   std::optional<Index> left = IndexOf(op->getOperand(0), loop), right = IndexOf(op->getOperand(1), loop);
@@ -90,10 +90,7 @@ struct Bounded {
 };
 
 Value ScalarOf(Value value, ForOp loop) {
-  while (Operation* op = value.getDefiningOp()) {
-    if (!llvm::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, ttg::ConvertLayoutOp>(op)) break;
-    value = op->getOperand(0);
-  }
+  value = SourceOf(value);
   return value.getType().isSignlessInteger() && loop.isDefinedOutsideOfLoop(value) ? value : Value();
 }
 
@@ -117,7 +114,7 @@ int ElementsOf(mlir::Type type) {
 // The instructions that this use of a mask takes.
 int64_t CostOf(mlir::OpOperand& use, const AxisInfoAnalysis& axes) {
   Operation* user = use.getOwner();
-  if (llvm::isa<arith::AndIOp, tt::BroadcastOp, tt::ExpandDimsOp, ttg::ConvertLayoutOp>(user)) {
+  if (Spreads(user) || llvm::isa<arith::AndIOp>(user)) {
     int64_t cost = 0;
     for (mlir::OpOperand& next : user->getResult(0).getUses()) cost = std::max(cost, CostOf(next, axes));
     return cost;
@@ -173,7 +170,7 @@ bool IsSlowed(ForOp loop, const Size& size, double cost) {
 bool IsMadeOf(Value mask, llvm::ArrayRef<Bounded> bounded) {
   Operation* op = mask.getDefiningOp();
   if (!op) return false;
-  if (llvm::isa<arith::AndIOp, tt::BroadcastOp, tt::ExpandDimsOp, ttg::ConvertLayoutOp>(op))
+  if (Spreads(op) || llvm::isa<arith::AndIOp>(op))
     return llvm::all_of(op->getOperands(), [&](Value operand) { return IsMadeOf(operand, bounded); });
   return llvm::any_of(bounded, [&](Bounded other) { return other.compare == op; });
 }
@@ -322,7 +319,8 @@ class SplitFullTilesPass : public impl::SplitFullTilesPassBase<SplitFullTilesPas
       const std::optional<int64_t> step = mlir::getConstantIntValue(loop.getStep());
       // What the author asked for is asked for of one loop.
       if (!step || *step < 1 || !loop->getDiscardableAttrs().empty()) return;
-      if (mlir::getConstantIntValue(loop.getUpperBound()) || !Contains<arith::CmpIOp>(loop)) return;
+      if (loop.getUnsignedCmp() || mlir::getConstantIntValue(loop.getUpperBound()) || !Contains<arith::CmpIOp>(loop))
+        return;
       if (!axes) axes.emplace(getOperation());
       if (auto bounded = FindBounded(loop, *axes); !bounded.empty()) splits.emplace_back(loop, std::move(bounded));
     });

@@ -61,8 +61,7 @@ constexpr size_t kMaxArguments = 8;        // each costs an analysis
 struct Access {
   Value ptr, mask;
   int element_bytes = 1;
-  bool wants_whole_mask =
-      false;  // the same for all that it takes: of what may become a copy, beside dots, and of pairs
+  bool wants_whole_mask = false;  // one for all that it takes: a copy beside dots does, and a pair
 };
 
 bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root); }

@@ -12,8 +12,9 @@
 // Words that one branch loads go together where it meets others, which put their elements together. Taken apart in the
 // branch they would make it wait for the load, and all that comes after it:
 //
-//   wide:   %w = ld.b32 …                                 meet:  %v = phi <2 x half> [ %w, %wide ], [ {%l, %h}, %narrow
-//   ] narrow: %l = ld.b16 … ; %h = ld.b16 …
+//   wide:    %w = ld.b32 …
+//   narrow:  %l = ld.b16 … ; %h = ld.b16 …
+//   meet:    %v = phi <2 x half> [ %w, %wide ], [ {%l, %h}, %narrow ]
 //
 // Where half as many values again live at once as a thread has registers, all narrow elements go together. ptxas would
 // store some of them, and gets the upper halves of what it stores wrong (seen in 12.8 and 13.0).
