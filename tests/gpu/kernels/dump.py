@@ -32,18 +32,30 @@ class NoGpu:
         return kind
 
 
+def text(built: typing.Any) -> str:
+    """A kernel's TTIR. Its locations name files without their folders."""
+    return re.sub(r'"(?:/[^"/]+)+/([^"/]+)"', r'"\1"', built.asm["ttir"])
+
+
+def options(built: typing.Any) -> dict[str, typing.Any]:
+    """What it was compiled with."""
+    return {name: value for name, value in built.metadata._asdict().items() if isinstance(value, (int, float, str, bool, type(None)))}
+
+
+def write(built: typing.Any, name: str, folder: pathlib.Path) -> None:
+    """NAME.ttir, NAME.json, NAME.up.ptx and NAME.up.cubin."""
+    parameters = [(parameter, kind) for parameter, kind in built.src.signature.items() if kind != "constexpr"]
+    stem = folder / name
+    stem.with_suffix(".json").write_text(json.dumps({"case": name, "params": parameters, "options": options(built)}, indent=1))
+    stem.with_suffix(".ttir").write_text(text(built))
+    stem.with_suffix(".up.ptx").write_text(built.asm["ptx"])
+    stem.with_suffix(".up.cubin").write_bytes(built.asm["cubin"])
+
+
 def dump(make: typing.Callable[[], typing.Any], folder: pathlib.Path) -> None:
     """Compiles one case."""
     case = make()
-    built = case.kernel.warmup(*case.args, grid=case.grid, **case.constexprs, **case.options)
-    parameters = [(name, kind) for name, kind in built.src.signature.items() if kind != "constexpr"]
-    options = {name: value for name, value in built.metadata._asdict().items()
-               if isinstance(value, (int, float, str, bool, type(None)))}
-    stem = folder / make.__name__
-    stem.with_suffix(".json").write_text(json.dumps({"case": make.__name__, "params": parameters, "options": options}, indent=1))
-    stem.with_suffix(".ttir").write_text(re.sub(r'"(?:/[^"/]+)+/([^"/]+)"', r'"\1"', built.asm["ttir"]))
-    stem.with_suffix(".up.ptx").write_text(built.asm["ptx"])
-    stem.with_suffix(".up.cubin").write_bytes(built.asm["cubin"])
+    write(case.kernel.warmup(*case.args, grid=case.grid, **case.constexprs, **case.options), make.__name__, folder)
 
 
 def main() -> int:

@@ -21,8 +21,8 @@ import torch
 import triton
 
 Launch = typing.Callable[[], typing.Any]
-CUDA = ctypes.CDLL("libcuda.so.1")
-C_TYPES = {"i1": ctypes.c_int8, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16, "u16": ctypes.c_uint16,
+CUDA: typing.Any = ctypes.CDLL("libcuda.so.1") if torch.cuda.is_available() else None
+C_TYPES = {"i1": ctypes.c_int8, "u1": ctypes.c_int8, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16, "u16": ctypes.c_uint16,
            "i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "fp32": ctypes.c_float,
            "fp64": ctypes.c_double}
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -82,14 +82,13 @@ def parameters(kind: str, value: typing.Any, entries: list[typing.Any]) -> list[
     return [ctypes.c_void_p(value.data_ptr()) if kind.startswith("*") else C_TYPES[kind](value)]
 
 
-def launcher(build: pathlib.Path, case: typing.Any, params: list[tuple[str, str]]) -> tuple[Launch, int]:
-    """A launch of a build's binary, and its registers a thread."""
-    meta = json.loads((build / f"{case.name}.json").read_text())
-    function, registers = load((build / f"{case.name}.cubin").read_bytes(), meta)
-    named = dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))
-    grid = tuple(case.grid) + (1,) * (3 - len(case.grid))
+def launcher(build: pathlib.Path, name: str, grid: tuple[int, ...], arguments: list[tuple[str, typing.Any]]) -> tuple[Launch, int]:
+    """A launch of a build's binary with arguments of these kinds, and its registers a thread."""
+    meta = json.loads((build / f"{name}.json").read_text())
+    function, registers = load((build / f"{name}.cubin").read_bytes(), meta)
+    grid = (*grid, 1, 1)[:3]
     entries = list(meta.get("tensordesc_meta") or [])
-    values = [v for name, kind in params for v in parameters(kind, named[name], entries)]
+    values = [v for kind, value in arguments for v in parameters(kind, value, entries)]
     ctas = meta.get("num_ctas", 1)
     scratch = torch.empty(max(1, meta.get("global_scratch_size", 0) * grid[0] * grid[1] * grid[2] * ctas), dtype=torch.uint8, device="cuda")
     values += [ctypes.c_void_p(scratch.data_ptr()), ctypes.c_void_p(0)]
@@ -157,9 +156,10 @@ def measure(make: typing.Callable[[], typing.Any], dump: pathlib.Path, builds: l
     """Prints a case's row. Upstream's time over each build's; 0 where the build is wrong."""
     case = make()
     case.name = make.__name__
-    params = json.loads((dump / f"{case.name}.json").read_text())["params"]
+    named = dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))
+    arguments = [(kind, named[name]) for name, kind in json.loads((dump / f"{case.name}.json").read_text())["params"]]
     expected = [t.clone() for t in case.reference()]
-    ours = [launcher(build, case, params) for build in builds]
+    ours = [launcher(build, case.name, case.grid, arguments) for build in builds]
     errors = []
     for launch, _ in ours:
         reset(case)
