@@ -46,6 +46,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/element_ranges.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/dot_slices.h"
 #include "compiler/dots/late_dots.h"
 #include "compiler/dots/load_buffers.h"
 #include "compiler/dots/loop_registers.h"
@@ -90,6 +91,8 @@ constexpr int64_t kAddressRegisters = 32;
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // The same where a dot runs beside what the next one's scores become: two such loops of one kernel had 78.
 constexpr int64_t kLateScoreRegisters = 80;
+// Accumulators beside which the assembler still lets such dots overlap: with 144 it stored 800 bytes of a thread.
+constexpr int64_t kMostLateAccumulators = 128;
 // Iterations that copies are ahead of dots which run on, where that is far enough.
 constexpr int kLeastRunningOn = 3;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
@@ -288,7 +291,9 @@ class LatencyAssigner final {
     auto blocks = [&](int64_t of_thread) {
       return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
     };
-    const bool fits = words - kScoreRegisters + kLateScoreRegisters + held <= kMostRegisters;
+    const int64_t accumulators = words - kScoreRegisters;
+    const bool fits =
+        accumulators <= kMostLateAccumulators && accumulators + kLateScoreRegisters + held <= kMostRegisters;
     if (!fits || blocks(words + held) < blocks(words)) return;
     late->dot->setAttr(kLateAttr, mlir::UnitAttr::get(loop_.getContext()));
   }
@@ -455,7 +460,7 @@ class LatencyAssigner final {
       if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
         if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
-        if (ScratchBytes(convert) == 0) return;  // stays in registers
+        if (ScratchBytes(convert) == 0 && !IsTiled(convert)) return;  // stays in registers
         buffers += (FeedsOutlivingDot(convert, loop_) ? of_outliving_dots : 1) * BytesOf(convert.getType());
       } else {
         scratch = {std::max(scratch[0], ScratchBytes(op)),
@@ -465,6 +470,15 @@ class LatencyAssigner final {
     loop_->getParentOfType<tt::FuncOp>().walk(
         [&](ttg::LocalAllocOp allocation) { buffers += BufferBytes(allocation.getType()); });
     return buffers + scratch[0] + scratch[1];
+  }
+
+  // Whether a dot takes slices of the operand from shared memory, even where lanes could shuffle it.
+  static bool IsTiled(ttg::ConvertLayoutOp convert) {
+    return llvm::any_of(convert->getUsers(), [](Operation* user) {
+      auto dot = llvm::dyn_cast<tt::DotOp>(user);
+      if (!dot || !llvm::isa_and_present<ttg::BlockedEncodingAttr>(dot.getType().getEncoding())) return false;
+      return TileThickness(dot) < dot.getA().getType().getShape().back();
+    });
   }
 
   int64_t BytesOfInvariants() {
