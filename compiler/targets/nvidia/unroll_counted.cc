@@ -7,7 +7,8 @@
 //
 // All that depends on n alone is constant then. Ranges of other values follow, and decide masks: a search that begins
 // in the table does not leave it. The assembler unrolls loops that count in equal steps by itself, and knows better how
-// often. Of others it does not know how many iterations they have.
+// often. Of others it does not know how many iterations they have. Nor does it unroll loops with masked loads: short
+// ones are unrolled here, so that loads of all iterations start at once.
 #include "compiler/targets/nvidia/unroll_counted.h"
 
 #include "compiler/targets/nvidia/codegen.h"
@@ -18,6 +19,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
@@ -30,6 +32,14 @@ namespace {
 
 // 32 KiB of code.
 constexpr unsigned kMostInstructions = 2048;
+// Of a loop that the assembler would unroll but for its masks.
+constexpr unsigned kMostMasked = 512;
+
+bool IsMaskedLoad(const llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+  return assembly && llvm::StringRef(assembly->getAsmString()).contains("ld.global");
+}
 
 class Unroller final {
  public:
@@ -51,9 +61,15 @@ class Unroller final {
 
  private:
   bool Unroll(llvm::Loop* loop) {
-    if (SizeOf(*loop) > kMostInstructions || CountsInSteps(*loop)) return false;
+    const unsigned size = SizeOf(*loop);
+    if (size > kMostInstructions) return false;
+    unsigned most = kMostInstructions;
+    if (CountsInSteps(*loop)) {
+      if (!HasMaskedLoads(*loop)) return false;
+      most = kMostMasked;
+    }
     const unsigned iterations = evolution_.getSmallConstantTripCount(loop);
-    if (iterations < 2 || iterations * SizeOf(*loop) > kMostInstructions) return false;
+    if (iterations < 2 || iterations * size > most) return false;
     llvm::simplifyLoop(loop, &dominators_, &loops_, &evolution_, &assumptions_, nullptr, /*PreserveLCSSA=*/false);
     llvm::formLCSSARecursively(*loop, dominators_, &loops_, &evolution_);
     llvm::UnrollLoopOptions options{};
@@ -72,6 +88,11 @@ class Unroller final {
       if (llvm::any_of(*block, IsMatrixInstruction)) return kMostInstructions + 1;
     }
     return size;
+  }
+
+  static bool HasMaskedLoads(const llvm::Loop& loop) {
+    return llvm::any_of(loop.blocks(),
+                        [](const llvm::BasicBlock* block) { return llvm::any_of(*block, IsMaskedLoad); });
   }
 
   // Whether it ends by one condition, of what grows in equal steps. Also where it ends in another way.

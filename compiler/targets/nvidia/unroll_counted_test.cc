@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/unroll_counted.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -92,6 +93,20 @@ TEST(UnrollCounted, LeavesLoopsThatCountInSteps) {
   const std::string after = After({.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0"});
   EXPECT_FALSE(IsUnrolled(after)) << after;
   EXPECT_EQ(Count(after, " load float"), 1) << after;
+}
+
+// The assembler does not unroll these.
+TEST(UnrollCounted, StepsOfMaskedLoadsThatAreFew) {
+  const std::string load =
+      "  %w = call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=f,b,l,~{memory}\"(i1 true, ptr "
+      "addrspace(1) %q)\n";
+  const Loop few{.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0", .body = load};
+  const std::string after = After(few);
+  EXPECT_TRUE(!absl::StrContains(after, "phi i32 [ 9, %entry ]")) << after;
+  EXPECT_EQ(Count(after, "@$1 ld.global"), 9) << after;
+  Loop many = few;
+  many.first = "90";
+  EXPECT_EQ(Count(After(many), "@$1 ld.global"), 1);
 }
 
 TEST(UnrollCounted, LeavesLoopsOfUnknownLength) {
