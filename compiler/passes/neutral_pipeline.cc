@@ -29,6 +29,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(CreateCanonicalizePass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
+  // What it makes are splats, which the next pass moves.
+  pm.addPass(createFoldEqualElementsPass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.
   pm.addPass(createReorderBroadcastPass());
   // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.

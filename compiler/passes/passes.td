@@ -10,6 +10,10 @@ include "mlir/Pass/PassBase.td"
 def CombinePass : Pass<"tt-combine", "::mlir::ModuleOp"> {
   let summary = "merges chains of pointer arithmetic, dot and add, select and load, reduce of a product";
 }
+def FoldEqualElementsPass : Pass<"tt-fold-equal-elements", "::mlir::ModuleOp"> {
+  let summary = "computes integers that are the same for all elements of a tensor once";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def ReorderBroadcastPass : Pass<"tt-reorder-broadcast", "::mlir::ModuleOp"> {
   let summary = "moves splat and broadcast below elementwise operations, which then work on smaller tensors";
 }

@@ -15,6 +15,7 @@
 //
 // Constants with equal elements count as splats. Several broadcasts may meet if their sources have one shape. Only
 // operations without effects move, and only those whose scalar form exists: inline assembly that packs elements stays.
+// So do loads, which then read each address once.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -41,6 +42,8 @@ mlir::TypedAttr SplatConstant(Value value) {
 bool IsSplat(Value value) { return value.getDefiningOp<tt::SplatOp>() || SplatConstant(value); }
 
 bool MovesThrough(Operation* op) {
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op))
+    return !load.getIsVolatile() && llvm::isa<RankedTensorType>(load.getType());
   if (!op->hasTrait<mlir::OpTrait::Elementwise>() || op->getNumRegions() || op->getNumOperands() == 0 ||
       op->getNumResults() != 1 || !mlir::isMemoryEffectFree(op) ||
       !llvm::isa<RankedTensorType>(op->getResult(0).getType()))

@@ -146,3 +146,37 @@ tt.func @mixed(%x: tensor<8x1xf32>, %y: tensor<1x1xf32>, %z: tensor<8x16xf32>)
   %d = arith.addf %a, %c : tensor<8x16xf32>
   tt.return %b, %d : tensor<8x16xf32>, tensor<8x16xf32>
 }
+
+// -----
+
+// Each address is read once: all rows of one block, and one element.
+// CHECK-LABEL: @loads
+//       CHECK:   %[[R:.*]] = tt.load %{{.*}}, %{{.*}}, %{{.*}} : tensor<1x16x!tt.ptr<f32>>
+//       CHECK:   %[[B:.*]] = tt.broadcast %[[R]] : tensor<1x16xf32> -> tensor<8x16xf32>
+//       CHECK:   %[[E:.*]] = tt.load %{{.*}} : !tt.ptr<f32>
+//       CHECK:   %[[S:.*]] = tt.splat %[[E]] : f32 -> tensor<8x16xf32>
+//       CHECK:   tt.return %[[B]], %[[S]]
+tt.func @loads(%p: tensor<1x16x!tt.ptr<f32>>, %m: tensor<1x16xi1>, %q: !tt.ptr<f32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<8x16xf32>
+  %ps = tt.broadcast %p : tensor<1x16x!tt.ptr<f32>> -> tensor<8x16x!tt.ptr<f32>>
+  %ms = tt.broadcast %m : tensor<1x16xi1> -> tensor<8x16xi1>
+  %rows = tt.load %ps, %ms, %zero : tensor<8x16x!tt.ptr<f32>>
+  %qs = tt.splat %q : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
+  %one = tt.load %qs : tensor<8x16x!tt.ptr<f32>>
+  tt.return %rows, %one : tensor<8x16xf32>, tensor<8x16xf32>
+}
+
+// -----
+
+// A mask of other rows, and a volatile load, stay.
+// CHECK-LABEL: @loads_that_stay
+//       CHECK:   tt.load %{{.*}}, %{{.*}} : tensor<8x16x!tt.ptr<f32>>
+//       CHECK:   tt.load %{{.*}} {isVolatile = true} : tensor<8x16x!tt.ptr<f32>>
+tt.func @loads_that_stay(%p: tensor<1x16x!tt.ptr<f32>>, %m: tensor<8x1xi1>, %q: !tt.ptr<f32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  %ps = tt.broadcast %p : tensor<1x16x!tt.ptr<f32>> -> tensor<8x16x!tt.ptr<f32>>
+  %ms = tt.broadcast %m : tensor<8x1xi1> -> tensor<8x16xi1>
+  %rows = tt.load %ps, %ms : tensor<8x16x!tt.ptr<f32>>
+  %qs = tt.splat %q : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
+  %one = tt.load %qs {isVolatile = true} : tensor<8x16x!tt.ptr<f32>>
+  tt.return %rows, %one : tensor<8x16xf32>, tensor<8x16xf32>
+}

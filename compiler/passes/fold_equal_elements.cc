@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes what is the same for all elements of a tensor once:
+//
+//   %k = tt.splat %start : i32 -> tensor<64xi32>                 %q = arith.divsi %start, 128 : i32
+//   %i = arith.addi %k, (tt.make_range 0 to 64)             ->   %g = tt.splat %q : i32 -> tensor<64xi32>
+//   %g = arith.divsi %i, dense<128> : tensor<64xi32>
+//
+// where %start is a multiple of 64. So the indices of scales are made, one for each group of a quantized operand's
+// rows. Loads by them read one row then, which tt-reorder-broadcast spreads.
+#include "compiler/analysis/axis_info.h"
+#include "compiler/passes/passes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_FOLDEQUALELEMENTSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// Operations that give one result for neighbours which are not equal.
+bool MakesEqual(Operation* op) {
+  return llvm::isa<mlir::arith::DivSIOp, mlir::arith::DivUIOp, mlir::arith::ShRSIOp, mlir::arith::ShRUIOp,
+                   mlir::arith::AndIOp>(op) &&
+         llvm::isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+bool IsElementwise(Operation* op) {
+  return op->hasTrait<mlir::OpTrait::Elementwise>() && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         llvm::isa_and_present<mlir::arith::ArithDialect>(op->getDialect());
+}
+
+bool KeepsFirst(Operation* op) { return llvm::isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp>(op); }
+
+// The number that all elements of a constant are; null where there is none.
+mlir::TypedAttr NumberOf(Value value) {
+  mlir::DenseElementsAttr constant;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat()) return {};
+  return llvm::dyn_cast<mlir::TypedAttr>(constant.getSplatValue<mlir::Attribute>());
+}
+
+// Whether the first element is known without the tensor.
+bool HasFirst(Value value) {
+  if (!llvm::isa<RankedTensorType>(value.getType())) return true;
+  Operation* op = value.getDefiningOp();
+  if (!op) return false;
+  if (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op) || NumberOf(value)) return true;
+  return (KeepsFirst(op) || IsElementwise(op)) && llvm::all_of(op->getOperands(), HasFirst);
+}
+
+Value FirstOf(mlir::OpBuilder& b, Value value) {
+  if (!llvm::isa<RankedTensorType>(value.getType())) return value;
+  Operation* op = value.getDefiningOp();
+  if (auto splat = llvm::dyn_cast<tt::SplatOp>(op)) return splat.getSrc();
+  if (auto range = llvm::dyn_cast<tt::MakeRangeOp>(op))
+    return mlir::arith::ConstantIntOp::create(b, op->getLoc(), range.getStart(), 32);
+  if (mlir::TypedAttr number = NumberOf(value)) return mlir::arith::ConstantOp::create(b, op->getLoc(), number);
+  if (KeepsFirst(op)) return FirstOf(b, op->getOperand(0));
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) operands.push_back(FirstOf(b, operand));
+  mlir::OperationState state(op->getLoc(), op->getName(), operands, tt::ElementOf(value.getType()));
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return b.create(state)->getResult(0);
+}
+
+class FoldEqualElementsPass : public impl::FoldEqualElementsPassBase<FoldEqualElementsPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<Operation*> candidates;
+    getOperation().walk([&](Operation* op) {
+      if (op->getNumResults() == 1 && MakesEqual(op) && HasFirst(op->getResult(0))) candidates.push_back(op);
+    });
+    if (candidates.empty()) return;
+    const AxisInfoAnalysis axes(getOperation());
+    llvm::erase_if(candidates, [&](Operation* op) {
+      auto type = llvm::cast<RankedTensorType>(op->getResult(0).getType());
+      const AxisInfo info = axes.Get(op->getResult(0));
+      return type.getNumElements() == 1 || !llvm::all_of(llvm::zip_equal(info.dims, type.getShape()), [](auto pair) {
+               return std::get<0>(pair).constancy >= std::get<1>(pair);
+             });
+    });
+    for (Operation* op : candidates) {
+      mlir::OpBuilder b(op);
+      Value first = FirstOf(b, op->getResult(0));
+      op->getResult(0).replaceAllUsesWith(tt::SplatOp::create(b, op->getLoc(), op->getResult(0).getType(), first));
+      op->erase();
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
