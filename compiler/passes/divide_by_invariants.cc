@@ -119,6 +119,9 @@ void Rewrite(const Division& division) {
     result = each.Select(is_one_less, each.Emit<arith::AddIOp>(quotient, each.Constant(1)), quotient);
     if (division.is_signed) result = each.Signed(result, each.Emit<arith::XOrIOp>(dividend_sign, each.Splat(sign)));
   }
+  // What the program says of the result: tt.contiguity, tt.divisibility, tt.constancy.
+  for (mlir::NamedAttribute hint : division.op->getDiscardableAttrs())
+    result.getDefiningOp()->setAttr(hint.getName(), hint.getValue());
   division.op->getResult(0).replaceAllUsesWith(result);
   division.op->erase();
 }

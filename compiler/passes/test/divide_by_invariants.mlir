@@ -77,3 +77,20 @@ tt.func @others(%x: tensor<128xi64>, %w: tensor<128xi32>, %d: i64, %e: i32, %n: 
   }
   tt.return %r#0, %r#1 : tensor<128xi64>, tensor<128xi32>
 }
+
+// -----
+
+// What the program says of the result is said of what replaces it.
+// CHECK-LABEL: @hints
+//   CHECK-NOT:   arith.remsi
+//       CHECK:   arith.subi %{{.*}}, %{{.*}} {tt.contiguity = dense<128> : tensor<1xi32>, tt.divisibility = dense<128> : tensor<1xi32>}
+tt.func @hints(%x: tensor<128xi64>, %d: i64, %n: i32) -> tensor<128xi64> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %ds = tt.splat %d : i64 -> tensor<128xi64>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<128xi64>) : i32 {
+    %q = arith.remsi %y, %ds {tt.contiguity = dense<128> : tensor<1xi32>, tt.divisibility = dense<128> : tensor<1xi32>} : tensor<128xi64>
+    scf.yield %q : tensor<128xi64>
+  }
+  tt.return %r : tensor<128xi64>
+}
