@@ -13,14 +13,18 @@
 //     %d = tt.dot %x, %y, %z
 //   }
 //
-// A loop needs what it carries, the operands that it does not change, and the other operands and the accumulators of
-// its largest dot. Of the other operands only one step along K counts where each is read at its use (`reads_late`). The
-// buffer then lives as long as the loop; nothing is done where that could take too much shared memory.
+// A read that is converted to another type is converted in the loop, too. A loop needs what it carries, the operands
+// that it does not change, and the other operands and the accumulators of its largest dot. Of the other operands only
+// one step along K counts where each is read at its use (`reads_late`). The buffer then lives as long as the loop;
+// nothing is done where that could take too much shared memory.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -56,13 +60,32 @@ struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPas
     if (RegistersOfDots(loop, reads_late ? Operands::kStep : Operands::kWhole) <= registers) return;
     for (auto dot : loop.getBody()->getOps<tt::DotOpInterface>()) {
       for (mlir::OpOperand* operand : dot.Inputs()) {
-        auto read = operand->get().getDefiningOp<ttg::LocalLoadOp>();
-        if (!read || !loop.isDefinedOutsideOfLoop(read) || read.getSrc().getType().getMutableMemory()) continue;
+        llvm::SmallVector<mlir::Operation*> made = MadeOfRead(operand->get());
+        if (made.empty() || !loop.isDefinedOutsideOfLoop(made.front()->getResult(0))) continue;
         mlir::OpBuilder b(dot);
-        operand->set(b.clone(*read)->getResult(0));
-        if (read->use_empty()) read->erase();
+        mlir::IRMapping copies;
+        for (mlir::Operation* op : llvm::reverse(made)) b.clone(*op, copies);
+        operand->set(copies.lookup(operand->get()));
+        for (mlir::Operation* op : made)
+          if (op->use_empty()) op->erase();
       }
     }
+  }
+
+  // What makes `value`, last first, if that is a read of a buffer that stays as it is, perhaps converted to another
+  // type.
+  static llvm::SmallVector<mlir::Operation*> MadeOfRead(Value value) {
+    llvm::SmallVector<mlir::Operation*> made;
+    while (mlir::Operation* op = value.getDefiningOp()) {
+      made.push_back(op);
+      if (auto read = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
+        if (read.getSrc().getType().getMutableMemory()) break;
+        return made;
+      }
+      if (!llvm::isa<mlir::CastOpInterface>(op) || op->getNumOperands() != 1 || !mlir::isPure(op)) break;
+      value = op->getOperand(0);
+    }
+    return {};
   }
 };
 
