@@ -10,7 +10,7 @@ namespace {
 using mlir::RankedTensorType;
 
 // Multiply-adds of one thread in a row.
-constexpr int64_t kMaxMultiplyAdds = 512;
+constexpr int64_t kMaxMultiplyAdds = 1024;
 constexpr int64_t kWideAccessBits = 128, kRegisterBits = 32;
 
 RankedTensorType TypeOf(mlir::Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
