@@ -7,6 +7,7 @@
 //   reduce<add, axis 1>(broadcast x * broadcast y)  ->  dot(x, y, 0)                     a matrix product, spelled out
 //   reduce(reshape %x)                              ->  reduce(reshape %x allow_reorder) the order does not matter
 //   reshape(descriptor_load : 1x8x16) : 8x16        ->  descriptor_load : 8x16           no reshape
+//   trans(extf %x)                                  ->  extf(trans %x)                   buffers are read transposed
 //
 // What keeps each of them true:
 // - Offsets are sign-extended to 64 bits before they are added to a pointer. The sum of two 32-bit offsets may wrap, so
@@ -14,10 +15,13 @@
 // - The dot must have no other user, must not accumulate in reduced precision, and must stay in its loop.
 // - The load must have no other user, and must not move across a write.
 // - A reordering reshape must not be combined with another operand, whose elements would stay in their order.
+// - Conversions of numbers have no other user.
 // - A load by descriptor drops leading dimensions of one element only, and has no other user.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tritond::compiler {
@@ -177,11 +181,31 @@ LogicalResult CombineReshapeDescriptorLoad(tt::ReshapeOp reshape, PatternRewrite
   return mlir::success();
 }
 
+// What is loaded comes from a buffer, which can be read in another order; what is converted does not.
+LogicalResult TransposeBeforeCast(tt::TransOp trans, PatternRewriter& rewriter) {
+  mlir::Operation* cast = trans.getSrc().getDefiningOp();
+  if (!cast || !llvm::isa<mlir::CastOpInterface>(cast) || !cast->hasTrait<mlir::OpTrait::Elementwise>() ||
+      cast->getNumOperands() != 1 || !cast->hasOneUse())
+    return mlir::failure();
+  auto from = llvm::cast<RankedTensorType>(cast->getOperand(0).getType());
+  RankedTensorType to = trans.getType();
+  // Fewer bits change places.
+  if (from.getEncoding() || from.getElementTypeBitWidth() >= to.getElementTypeBitWidth()) return mlir::failure();
+  Value first = tt::TransOp::create(rewriter, trans.getLoc(), to.clone(from.getElementType()), cast->getOperand(0),
+                                    trans.getOrder());
+  mlir::IRMapping copies;
+  copies.map(cast->getOperand(0), first);
+  mlir::Operation* last = rewriter.clone(*cast, copies);
+  last->getResult(0).setType(to);
+  rewriter.replaceOp(trans, last);
+  return mlir::success();
+}
+
 class CombinePass : public impl::CombinePassBase<CombinePass> {
   void runOnOperation() override {
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add(CombineAddPtr).add(CombineSelectMaskedLoad).add(CombineMulReduce).add(ReorderReshape);
-    patterns.add(CombineReshapeDescriptorLoad);
+    patterns.add(CombineReshapeDescriptorLoad).add(TransposeBeforeCast);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotOp>).add(CombineDotAdd<arith::AddIOp, tt::DotOp>);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotScaledOp>);
     if (failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();

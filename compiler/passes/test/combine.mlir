@@ -300,3 +300,20 @@ tt.func @descriptor_load_stays(%d: !tt.tensordesc<tensor<1x8x16xf32>>, %i: i32)
   %3 = tt.reshape %2 : tensor<1x8x16xf32> -> tensor<16x8xf32>
   tt.return %0, %1, %3 : tensor<1x8x16xf32>, tensor<8x16xf32>, tensor<16x8xf32>
 }
+
+// -----
+
+// Numbers are transposed before they are converted, if nobody else takes the converted ones.
+// CHECK-LABEL: @transposed_cast
+//       CHECK:   %[[T:.*]] = tt.trans %{{.*}} {order = array<i32: 1, 0>} : tensor<8x16xbf16> -> tensor<16x8xbf16>
+//       CHECK:   %[[F:.*]] = arith.extf %[[T]] : tensor<16x8xbf16> to tensor<16x8xf32>
+//       CHECK:   %[[E:.*]] = arith.extf %{{.*}} : tensor<8x16xbf16> to tensor<8x16xf32>
+//       CHECK:   %[[S:.*]] = tt.trans %[[E]]
+//       CHECK:   tt.return %[[F]], %[[E]], %[[S]]
+tt.func @transposed_cast(%x: tensor<8x16xbf16>, %y: tensor<8x16xbf16>) -> (tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x8xf32>) {
+  %a = arith.extf %x : tensor<8x16xbf16> to tensor<8x16xf32>
+  %b = tt.trans %a {order = array<i32: 1, 0>} : tensor<8x16xf32> -> tensor<16x8xf32>
+  %c = arith.extf %y : tensor<8x16xbf16> to tensor<8x16xf32>
+  %d = tt.trans %c {order = array<i32: 1, 0>} : tensor<8x16xf32> -> tensor<16x8xf32>
+  tt.return %b, %c, %d : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x8xf32>
+}
