@@ -4,8 +4,10 @@
 // Where values have to be stored in any case, the assembler may go down to 32 registers. It then keeps nearly all
 // values in local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
 // registers. Or it stores a few values although it has the registers. Asked for as many blocks as it has left room for,
-// it needs no memory. Arrays that the text declares, as those of sine and cosine, are in local memory in any case and
-// do not count as stored values.
+// it needs no memory. That is tried where the registers which so many blocks leave could hold what it stores. Where
+// twice as many words are live at once as a thread can have registers, one block is asked for at first: such a text
+// takes the assembler seconds. Arrays that the text declares, as those of sine and cosine, are in local memory in any
+// case and do not count as stored values.
 //
 // Kernels of the matrix units may have too many. The assembler keeps what it has computed ahead of a loop, as long as a
 // thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that again, or stores
@@ -74,6 +76,7 @@ namespace {
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kLoadsBegin = "// loads ", kLoadsEnd = " bytes at once\n";
 constexpr absl::string_view kKeepsBegin = "// loops keep ", kKeepsEnd = " words\n";
+constexpr absl::string_view kLiveBegin = "\n// ", kLiveEnd = " words live at once\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
 constexpr absl::string_view kArray = "\n\t.local ";
 constexpr absl::string_view kLeastBlocks = ".minnctapersm ";
@@ -97,6 +100,11 @@ constexpr int64_t kShareOfNextBlockRegisters = 3;
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
+// Of a thread, that the assembler may store although it has the registers.
+constexpr int64_t kFewStoredBytes = 64;
+// Words that are live at once over registers, from where on values are stored in any case. LLVM's order of instructions
+// is not the assembler's: with 1.95 times as many one stored none.
+constexpr int64_t kManyTimes = 2;
 // Of a thread of a loop that loads, beside those that it loads to.
 constexpr int64_t kRegistersBesideLoads = 24;
 // Of such a kernel, where they have more registers than all warps would: 40.
@@ -245,7 +253,9 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
   const bool limited = absl::c_any_of(kLimits, [&](absl::string_view limit) { return absl::StrContains(ptx, limit); });
   const int64_t stored = StoredBytes(taken, ptx), registers = taken.registers.value_or(kMostRegisters);
   if (stored == 0 || registers >= kMostRegisters || limited || threads == std::string::npos) return once;
-  const int64_t as_many = note ? Blocks(taken, *note, num_warps, info) : 1;
+  int64_t as_many = note ? Blocks(taken, *note, num_warps, info) : 1;
+  if (as_many > 1 && stored > (RegistersOf(as_many, num_warps, info) - registers) * kRegisterBytes + kFewStoredBytes)
+    as_many = 1;
   const bool has_all = registers >= RegistersOf(/*blocks=*/1, num_warps, info);
   for (const int64_t blocks : {as_many > 1 ? as_many : 0, has_all ? 0 : int64_t{1}}) {
     if (blocks == 0) continue;
@@ -259,6 +269,17 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
   return once;
 }
 
+// The text that asks for one block, where far more values are live at once than a thread has registers.
+std::optional<std::string> AskingForAllRegisters(const std::string& ptx, int num_warps, const TargetInfo& info) {
+  const size_t threads = absl::string_view(ptx).find(kThreads), line = absl::string_view(ptx).rfind(kLiveBegin);
+  const bool limited = absl::c_any_of(kLimits, [&](absl::string_view limit) { return absl::StrContains(ptx, limit); });
+  if (threads == std::string::npos || line == std::string::npos || limited) return std::nullopt;
+  const int64_t live = NumberBetween(kLiveBegin, kLiveEnd, absl::string_view(ptx).substr(line));
+  if (live < kManyTimes * RegistersOf(/*blocks=*/1, num_warps, info)) return std::nullopt;
+  std::string text = ptx;
+  return text.insert(text.find('\n', threads + 1), absl::StrCat("\n", kLeastBlocks, 1));
+}
+
 // The binary without the least number of blocks that the text asks for, where it stores less than `once` does. Of
 // blocks of one warp also where all of them together then load as much at once, or more of them fit and no loop loads.
 std::string WithoutLeastBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
@@ -267,6 +288,7 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   const int64_t stored = StoredBytes(taken, ptx), asked = Blocks(taken, note, num_warps, info);
   const bool may_grow = num_warps == 1 && asked < Blocks(kLeastResources, note, num_warps, info);
   if (AskedBlocks(ptx, note) == 0 || (stored <= kStoredBytes && !may_grow)) return once;
+  if (stored > kStoredBytes && taken.registers.value_or(0) >= kMostRegisters) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, 0));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -288,6 +310,9 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool streams = AskedBlocks(ptx, note) > 0;
   int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
   if (blocks == 0 && !streams) return once;
+  // What stores values with all registers stores more with fewer.
+  const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
+  if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return once;
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
   const bool may_grow = blocks == 0 || !streams;
@@ -326,7 +351,8 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const int64_t blocks = Blocks(taken, note, num_warps, info);
   const bool loads_all = at_once >= kNearlyAll * static_cast<double>(note.loads);
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
-  if (!note.all_warps || loads_all || waits_once) return once;
+  const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
+  if (!note.all_warps || loads_all || waits_once || is_full) return once;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
@@ -356,8 +382,11 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
     if (kernel) return;
     kernel = &function;
   }
+  if (!kernel) return;
+  if (const int64_t live = MaxLiveWords(*kernel); live > kMostRegisters)
+    absl::StrAppend(&ptx, kLiveBegin, live, kLiveEnd);
   const size_t threads = absl::string_view(ptx).find(kThreads);
-  if (!kernel || !kernel->hasFnAttribute(kMoreBlocksAttr) || threads == std::string::npos) return;
+  if (!kernel->hasFnAttribute(kMoreBlocksAttr) || threads == std::string::npos) return;
   const std::string bytes = kernel->getFnAttribute(kSharedBytesAttr).getValueAsString().str();
   const size_t end = ptx.find('\n', threads + 1);
   const llvm::StringRef what = kernel->getFnAttribute(kMoreBlocksAttr).getValueAsString();
@@ -378,9 +407,13 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
     if (is_new) found->second = assembler.Assemble(text, options);
     return found->second;
   };
+  const std::string kernel = EntryOf(ptx);
+  if (const std::optional<std::string> text = AskingForAllRegisters(ptx, num_warps, info)) {
+    absl::StatusOr<std::string> all = assemble(*text);
+    if (all.ok() && StoredBytes(ResourcesOfCubin(*all, kernel), ptx) > 0) return all;
+  }
   absl::StatusOr<std::string> once = assemble(ptx);
   if (!once.ok()) return once;
-  const std::string kernel = EntryOf(ptx);
   const std::optional<Note> note = FindNote(ptx);
   std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
   if (!note) return best;

@@ -358,10 +358,35 @@ TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
 
 // Four blocks of eight warps leave a thread 64 registers, which are enough where the assembler has to do with them.
 TEST_F(AllRegisters, AreNotTakenWhereAsManyBlocksStoreNothing) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n")), fits = Binary(Kernel(40, 1));
+  const std::string stores = Binary(Kernel(64, 1, ".maxnreg 64\n")), fits = Binary(Kernel(40, 1));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  ASSERT_LE(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 64);
   TwoBinaries assembler(stores, fits, /*blocks=*/4);
-  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, kAllWarpsNote)) == fits);
+  EXPECT_TRUE(Choose(assembler, Kernel(64, 1, kAllWarpsNote)) == fits);
+}
+
+// As many blocks leave no registers for as much as it stores: they are not tried.
+TEST_F(AllRegisters, AreTakenAtOnceWhereMuchIsStored) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 64);
+  TwoBinaries assembler(stores, large_, /*blocks=*/1);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, kAllWarpsNote)) == large_);
+  EXPECT_EQ(assembler.asked, 1);
+}
+
+// Far more is live at once than fits: what asks for one block is assembled first, and alone where it stores values.
+TEST_F(AllRegisters, AreAskedForAtFirstWhereFarMoreIsLive) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
+  const auto live = [](int64_t words) {
+    return absl::StrCat(Kernel(160, 1, kAllWarpsNote), "\n// ", words, " words live at once\n");
+  };
+  TwoBinaries far(large_, stores, /*blocks=*/1), fits(large_, large_, /*blocks=*/1), near(large_, stores, /*blocks=*/1);
+  EXPECT_TRUE(Choose(far, live(510)) == stores);
+  EXPECT_EQ(far.plain, 0);
+  EXPECT_TRUE(Choose(fits, live(510)) == large_);
+  EXPECT_GT(fits.plain, 0);
+  EXPECT_TRUE(Choose(near, live(509)) == large_);
+  EXPECT_EQ(near.asked, 0);
 }
 
 // The array of the text is as large as what the binary has in local memory, or smaller.
