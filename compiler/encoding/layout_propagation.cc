@@ -15,6 +15,9 @@
 //      any encoding suits them, so they take part of their neighbours' first. A store keeps its own where that pays for
 //      a conversion (store_cost.h). What then has no label keeps its encoding.
 //
+// Constants, ranges and splats take labels from their users and pass none on: what one branch wants of a constant says
+// nothing about another. Users with other labels make it again.
+//
 // Forward over a broadcast, a label becomes one under which lanes with copies of the operand share what is made of it.
 //
 // A label is accepted only if the operations that make the node can yield it. Then every type changes to its label, and
@@ -240,6 +243,7 @@ class EncodingGraph final {
       if (rule == EncodingRule::kTied && llvm::isa<tt::LoadOp>(op) && NodeOf(op->getResult(0)) >= 0)
         narrow_loads_.push_back(NodeOf(op->getResult(0)));
       if (rule == EncodingRule::kFixed) Anchor(op);
+      if (rule == EncodingRule::kFree && op->getNumResults() == 1) free_.insert(NodeOf(op->getResult(0)));
     });
   }
 
@@ -338,6 +342,7 @@ class EncodingGraph final {
       if (nodes_[i].label && nodes_[i].settled) work_.push_back(i);
     for (size_t next = 0; next < work_.size(); ++next) {
       int index = work_[next];
+      if (forward && free_.contains(index)) continue;
       for (int edge : forward ? nodes_[index].out : nodes_[index].in) OfferAlong(edges_[edge], forward);
     }
     work_.clear();
@@ -377,6 +382,7 @@ class EncodingGraph final {
   std::vector<std::pair<OpOperand*, Attribute>> demands_;
   std::vector<int> narrow_loads_, uniform_;  // nodes to start from when nothing else reaches them
   llvm::DenseMap<int, tt::StoreOp> stores_;  // of nodes of narrow stores
+  llvm::DenseSet<int> free_;                 // nodes that each user may make for itself
   std::optional<AxisInfoAnalysis> axes_;     // once it is asked for
   std::vector<int> work_;
   llvm::DenseMap<Attribute, int64_t> votes_;
