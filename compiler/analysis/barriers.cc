@@ -11,6 +11,7 @@
 
 #include "compiler/analysis/barrier_effects.h"
 #include "compiler/analysis/global_accesses.h"
+#include "compiler/ir/encodings.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
@@ -177,7 +178,7 @@ class Analysis final {
 
 mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function) {
   llvm::SmallVector<MissingBarrier> all;
-  if (function.isExternal()) return all;
+  if (function.isExternal() || function->hasAttr(ttg::kOneThreadAttr)) return all;
   llvm::SmallVector<mlir::Region*> regions = {&function.getBody()};
   function.walk([&](ttg::StartPartitionsOp start) {
     for (mlir::Region& partition : start.getPartitionRegions()) regions.push_back(&partition);

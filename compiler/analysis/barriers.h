@@ -67,6 +67,8 @@ struct MissingBarrier {
 // After a write that takes a barrier that orders global memory; after a read any barrier does. Accesses in regions and
 // in device functions are not looked at.
 //
+// A kernel that one thread runs needs none (kOneThreadAttr).
+//
 // A barrier is one of the threads that run the operation after it. Partitions of a warp-specialised kernel have theirs,
 // which come after the function's in the result. What threads of several partitions do is the program's to order.
 mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function);

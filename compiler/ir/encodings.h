@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kNumCtasAttr = "ttg.num-ctas";
 inline constexpr llvm::StringLiteral kThreadsPerWarpAttr = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTargetAttr = "ttg.target";
 inline constexpr llvm::StringLiteral kSharedAttr = "ttg.shared";
+// Of a kernel whose first thread does all its work; the others end at once.
+inline constexpr llvm::StringLiteral kOneThreadAttr = "ttg.one_thread";
 // A list with an entry for each tensor descriptor that the kernel takes: the tensor map that the launcher makes of it,
 // a dictionary with upstream's names; a unit where it passes the parts.
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "ttg.tensor_maps";

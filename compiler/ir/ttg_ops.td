@@ -191,6 +191,11 @@ def TTG_WarpIdOp : TTG_Op<"warp_id", [Pure]> {
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
 }
+def TTG_LaneIdOp : TTG_Op<"lane_id", [Pure]> {
+  let summary = "the lane of the thread in its warp";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
 def TTG_GlobalScratchAllocOp : TTG_Op<"global_scratch_alloc"> {
   let summary = "global memory of the program's own, for as long as it runs";
   let arguments = (ins I32Attr:$nbytes, I32Attr:$alignment, OptionalAttr<UnitAttr>:$third_party_allocation,

@@ -52,6 +52,11 @@ LogicalResult LowerWarpId(FunctionLowering& f, ttg::WarpIdOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerLaneId(FunctionLowering& f, ttg::LaneIdOp op) {
+  f.Set(op, {f.Lane()});
+  return mlir::success();
+}
+
 // A promise about a value; what axis info made of it has been used by now.
 LogicalResult LowerAssume(FunctionLowering& f, LLVM::AssumeOp op) {
   LLVM::AssumeOp::create(f.e.b, f.e.loc, f.Scalar(op.getCond()));
@@ -164,6 +169,7 @@ void AddProgramOps(LoweringTable& table) {
   table.Add<tt::GetNumProgramsOp>(LowerNumPrograms);
   table.Add<ttg::BarrierOp>(LowerBarrier);
   table.Add<ttg::WarpIdOp>(LowerWarpId);
+  table.Add<ttg::LaneIdOp>(LowerLaneId);
   table.Add<LLVM::AssumeOp>(LowerAssume);
   table.Add<tt::AssertOp>(LowerAssert);
   table.Add<tt::PrintOp>(LowerPrint);

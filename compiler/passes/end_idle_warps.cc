@@ -12,12 +12,11 @@
 // Of the threads that hold an element the first one writes it, which is never in such a warp. So it holds of kernels
 // whose threads do not meet: without shared memory, barriers, calls, and whatever else each thread has to take part in.
 // Runs on cf control flow, when barriers and shared memory are known.
-#include "compiler/analysis/barriers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/threads_apart.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -29,13 +28,6 @@ namespace {
 using mlir::Block;
 using mlir::Operation;
 using mlir::Value;
-
-// Whether threads run `op` each for itself.
-bool IsApart(Operation& op) {
-  if (op.hasTrait<mlir::OpTrait::IsTerminator>()) return true;
-  if (llvm::isa<ttg::WarpIdOp>(op) || BeginsWithBarrier(&op)) return false;
-  return mlir::isMemoryEffectFree(&op) || llvm::isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op);
-}
 
 // The bits of a warp's number that say nothing about what it holds of `value`.
 int CopyBits(Value value) {
@@ -62,28 +54,21 @@ int IdleBits(tt::FuncOp function) {
 }
 
 void EndWarps(tt::FuncOp function, int bits) {
-  Block* entry = &function.getBody().front();
-  Block* body = entry->splitBlock(entry->begin());
-  mlir::Location loc = function.getLoc();
-  auto b = mlir::OpBuilder::atBlockEnd(&function.getBody().back());
-  Block* end = b.createBlock(&function.getBody());
-  tt::ReturnOp::create(b, loc, mlir::ValueRange());
-  b.setInsertionPointToEnd(entry);
-  const auto constant = [&](int value) -> Value { return mlir::arith::ConstantIntOp::create(b, loc, value, 32); };
-  Value warp = ttg::WarpIdOp::create(b, loc, b.getI32Type());
-  Value copy = mlir::arith::AndIOp::create(b, loc, warp, constant(bits));
-  Value idle = mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ne, copy, constant(0));
-  mlir::cf::CondBranchOp::create(b, loc, idle, end, body);
+  EndThreads(function, [&](mlir::OpBuilder& b) -> Value {
+    mlir::Location loc = function.getLoc();
+    const auto constant = [&](int value) -> Value { return mlir::arith::ConstantIntOp::create(b, loc, value, 32); };
+    Value warp = ttg::WarpIdOp::create(b, loc, b.getI32Type());
+    Value copy = mlir::arith::AndIOp::create(b, loc, warp, constant(bits));
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ne, copy, constant(0));
+  });
 }
 
 struct EndIdleWarpsPass : impl::EndIdleWarpsPassBase<EndIdleWarpsPass> {
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    auto shared = module->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
-    auto ctas = module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
-    if (!shared || shared.getInt() != 0 || (ctas && ctas.getInt() != 1)) return;
+    if (!MayEndThreads(module)) return;
     for (auto function : module.getOps<tt::FuncOp>()) {
-      if (!function.isPublic() || function.isExternal() || function.getNumResults() != 0) continue;
+      if (!IsWholeKernel(function)) continue;
       if (const int bits = IdleBits(function)) EndWarps(function, bits);
     }
   }

@@ -186,6 +186,8 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
   pm.addPass(createAllocateSharedMemoryPass());
   // Calls have their final form.
   pm.addPass(createAllocateGlobalScratchPass());
+  // Once it is known that nothing needs shared memory: one thread alone waits for nobody.
+  pm.addPass(createRunByOneThreadPass());
   // Late: a later pass that moves memory operations would break what the barriers promise.
   pm.addPass(createInsertBarriersPass());
   // Once it is known that threads do not meet.

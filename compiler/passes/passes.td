@@ -283,6 +283,10 @@ def InsertBarriersPass : Pass<"ttg-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "puts a barrier between accesses to one place of shared memory by different threads";
 }
 
+def RunByOneThreadPass : Pass<"ttg-run-by-one-thread", "::mlir::ModuleOp"> {
+  let summary = "ends all threads but one of kernels without tensors, rather than let them wait for each other";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"];
+}
 def EndIdleWarpsPass : Pass<"ttg-end-idle-warps", "::mlir::ModuleOp"> {
   let summary = "ends warps that hold nothing but copies of what other warps hold";
   let dependentDialects = ["::mlir::cf::ControlFlowDialect"];

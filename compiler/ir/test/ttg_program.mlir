@@ -8,6 +8,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   // CHECK-LABEL: @program
   //  CHECK-NEXT:   ttg.warp_id
   //  CHECK-NEXT:   ttg.warp_id {omitUniformHint}
+  //  CHECK-NEXT:   ttg.lane_id
   //  CHECK-NEXT:   ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 256 : i32} : !tt.ptr<i8>
   //  CHECK-NEXT:   ttg.barrier none
   //  CHECK-NEXT:   ttg.barrier all
@@ -16,6 +17,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   tt.func @program(%x: tensor<32x16xi8, #blocked>) {
     %0 = ttg.warp_id
     %1 = ttg.warp_id {omitUniformHint}
+    %lane = ttg.lane_id
     %2 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 256 : i32} : !tt.ptr<i8>
     ttg.barrier none
     ttg.barrier all
