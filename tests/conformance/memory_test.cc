@@ -355,6 +355,36 @@ TEST_P(MemoryOnEveryMachine, CompareAndSwapMakesALock) {
   EXPECT_EQ(lock.Int(0), 0);
 }
 
+// Numbers alone: each one is added to what the iteration before has stored.
+TEST_P(MemoryOnEveryMachine, SumsOfNumbersAreStoredInPlace) {
+  Array sums = Values("i32", 3 * 20, 7), expected = sums;
+  for (int i = 3; i < 60; ++i) expected.SetInt(i, expected.Int(i - 3) + expected.Int(i));
+  absl::Status status = RunKernel(GetParam(), R"(module {
+  tt.func public @kernel(%sums: !tt.ptr<i32>) {
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %c20 = arith.constant 20 : i32
+    %pid = tt.get_program_id x : i32
+    %first = tt.addptr %sums, %pid : !tt.ptr<i32>, i32
+    scf.for %i = %c1 to %c20 step %c1 : i32 {
+      %at = arith.muli %i, %c3 : i32
+      %p = tt.addptr %first, %at : !tt.ptr<i32>, i32
+      %before = arith.subi %at, %c3 : i32
+      %q = tt.addptr %first, %before : !tt.ptr<i32>, i32
+      %sum = tt.load %q : !tt.ptr<i32>
+      %x = tt.load %p : !tt.ptr<i32>
+      %y = arith.addi %sum, %x : i32
+      tt.store %p, %y : !tt.ptr<i32>
+    }
+    tt.return
+  }
+}
+)",
+                                  {3}, {sums});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(sums, expected));
+}
+
 // All threads wait for what one sees: a word that the program wrote itself, then one that nobody writes.
 constexpr char kPoll[] = R"(module {
   tt.func public @kernel(%word: !tt.ptr<$T>, %expected: $T, %wait: i64, %out: !tt.ptr<i8>) {
