@@ -36,7 +36,8 @@ bool HoldsNumbersOnly(tt::FuncOp function) {
   });
 }
 
-// Other kernels end the warps that hold copies (ttg-end-idle-warps), and a warp together is as fast as one of its lanes.
+// Other kernels end the warps that hold copies (ttg-end-idle-warps), and a warp together is as fast as one of its
+// lanes.
 bool NeedsBarriers(tt::FuncOp function) {
   auto places = FindMissingBarriers(function);
   return succeeded(places) && !places->empty();
