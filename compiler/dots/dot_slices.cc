@@ -9,13 +9,19 @@ namespace {
 
 using mlir::RankedTensorType;
 
-// Multiply-adds of one thread in a row.
-constexpr int64_t kMaxMultiplyAdds = 1024;
+// Multiply-adds of one thread in a row. Operands that come from a buffer are read when they are used. Others would all
+// be in registers.
+constexpr int64_t kMaxMultiplyAdds = 512, kMaxBufferedMultiplyAdds = 1024;
 constexpr int64_t kWideAccessBits = 128, kRegisterBits = 32;
 
 RankedTensorType TypeOf(mlir::Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
 int64_t RegistersOf(RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
+
+bool IsFromBuffer(mlir::Value operand) {
+  if (auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>()) operand = convert.getSrc();
+  return operand.getDefiningOp<ttg::LocalLoadOp>() != nullptr;
+}
 
 // The least size of K at which a thread's registers are still a matching part of those for all of K.
 int64_t LeastSlice(RankedTensorType type, int operand) {
@@ -35,8 +41,10 @@ RankedTensorType SliceType(RankedTensorType type, int operand, int64_t size) {
 }
 
 int64_t TileThickness(tt::DotOp dot) {
-  int64_t k = TypeOf(dot.getA()).getShape().back();
-  return std::min(k, std::max<int64_t>(1, kMaxMultiplyAdds / RegistersOf(TypeOf(dot.getD()))));
+  const bool buffered = IsFromBuffer(dot.getA()) && IsFromBuffer(dot.getB());
+  const int64_t k = TypeOf(dot.getA()).getShape().back();
+  const int64_t most = buffered ? kMaxBufferedMultiplyAdds : kMaxMultiplyAdds;
+  return std::min(k, std::max<int64_t>(1, most / RegistersOf(TypeOf(dot.getD()))));
 }
 
 int64_t SliceRegisters(tt::DotOp dot, int64_t thickness) {

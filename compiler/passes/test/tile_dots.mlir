@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-tile-dots | FileCheck %s
 
-// 64 accumulators a thread: slices of 16 keep 1024 multiply-adds in the loop's body. Threads read groups along K
+// 32 accumulators a thread: slices of 16 keep 512 multiply-adds in the loop's body. Threads read groups along K
 // of the rows of a, whose buffer is swizzled; they read rows of b along.
 //       CHECK: #[[SWIZZLED:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>
 //       CHECK: #[[PLAIN:.*]] = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
@@ -19,10 +19,10 @@
 //       CHECK:     %[[S:.*]] = tt.dot %[[U]], %[[V]], %[[SUM]]
 //       CHECK:     scf.yield %[[S]]
 //       CHECK:   tt.return %[[D]]
-#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
-module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func @sliced(%a: tensor<64x64xf32, #blocked>, %b: tensor<64x64xf32, #blocked>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
     %x = ttg.convert_layout %a : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #a>
     %y = ttg.convert_layout %b : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #b>
@@ -37,11 +37,11 @@ module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 //       CHECK: #[[COLUMNS:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [0, 1]}>
 // CHECK-LABEL: @columns
 //       CHECK:   ttg.local_alloc {{.*}} -> !ttg.memdesc<4x16x64xf32, #[[COLUMNS]]
-#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [2, 1], order = [0, 1]}>
-#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 2], order = [0, 1]}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [0, 1]}>
+#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
-module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func @columns(%x: tensor<64x64xf32, #a>, %b: tensor<64x64xf32, #columns>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
     %y = ttg.convert_layout %b : tensor<64x64xf32, #columns> -> tensor<64x64xf32, #b>
     %d = tt.dot %x, %y, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
@@ -77,5 +77,26 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
   tt.func @matrix_unit(%x: tensor<64x256xf16, #a>, %y: tensor<256x64xf16, #b>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
     %d = tt.dot %x, %y, %c : tensor<64x256xf16, #a> * tensor<256x64xf16, #b> -> tensor<64x64xf32, #mma>
     tt.return %d : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// Operands from buffers are read at their use: 1024 multiply-adds stay in a row.
+// CHECK-LABEL: @buffered
+//   CHECK-NOT:   scf.for
+//       CHECK:   tt.dot
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @buffered(%x: !ttg.memdesc<64x32xf32, #shared, #smem>, %y: !ttg.memdesc<32x64xf32, #shared, #smem>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %a = ttg.local_load %x : !ttg.memdesc<64x32xf32, #shared, #smem> -> tensor<64x32xf32, #a>
+    %l = ttg.local_load %y : !ttg.memdesc<32x64xf32, #shared, #smem> -> tensor<32x64xf32, #blocked>
+    %b = ttg.convert_layout %l : tensor<32x64xf32, #blocked> -> tensor<32x64xf32, #b>
+    %d = tt.dot %a, %b, %c : tensor<64x32xf32, #a> * tensor<32x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
   }
 }
