@@ -44,35 +44,68 @@ mlir::TypedAttr NumberOf(Value value) {
   return llvm::dyn_cast<mlir::TypedAttr>(constant.getSplatValue<mlir::Attribute>());
 }
 
-// Whether the first element is known without the tensor.
-bool HasFirst(Value value) {
-  if (!llvm::isa<RankedTensorType>(value.getType())) return true;
-  Operation* op = value.getDefiningOp();
-  if (!op) return false;
-  if (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op) || NumberOf(value)) return true;
-  return (KeepsFirst(op) || IsElementwise(op)) && llvm::all_of(op->getOperands(), HasFirst);
-}
+// The first elements of tensors, as scalars.
+class FirstElements final {
+ public:
+  // Whether that of `value` is known without the tensor, and takes few operations one after the other.
+  bool Has(Value value) { return DepthOf(value, /*seen=*/0) < kUnknown; }
 
-Value FirstOf(mlir::OpBuilder& b, Value value) {
-  if (!llvm::isa<RankedTensorType>(value.getType())) return value;
-  Operation* op = value.getDefiningOp();
-  if (auto splat = llvm::dyn_cast<tt::SplatOp>(op)) return splat.getSrc();
-  if (auto range = llvm::dyn_cast<tt::MakeRangeOp>(op))
-    return mlir::arith::ConstantIntOp::create(b, op->getLoc(), range.getStart(), 32);
-  if (mlir::TypedAttr number = NumberOf(value)) return mlir::arith::ConstantOp::create(b, op->getLoc(), number);
-  if (KeepsFirst(op)) return FirstOf(b, op->getOperand(0));
-  llvm::SmallVector<Value> operands;
-  for (Value operand : op->getOperands()) operands.push_back(FirstOf(b, operand));
-  mlir::OperationState state(op->getLoc(), op->getName(), operands, tt::ElementOf(value.getType()));
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
-}
+  // Made where `b` is, for values that are there and have one.
+  static Value Make(mlir::OpBuilder& b, Value value) {
+    llvm::DenseMap<Value, Value> made;
+    return Make(b, value, made);
+  }
+
+ private:
+  static constexpr int kUnknown = 64;
+
+  // Of operations one after the other, beneath `seen` others; kUnknown where there is no way.
+  int DepthOf(Value value, int seen) {
+    if (!llvm::isa<RankedTensorType>(value.getType())) return 0;
+    if (seen >= kUnknown) return kUnknown;
+    if (auto known = known_.find(value); known != known_.end()) return known->second;
+    Operation* op = value.getDefiningOp();
+    int depth = kUnknown;
+    if (op && (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op) || NumberOf(value))) {
+      depth = 0;
+    } else if (op && (KeepsFirst(op) || IsElementwise(op))) {
+      depth = 0;
+      for (Value operand : op->getOperands()) depth = std::max(depth, DepthOf(operand, seen + 1));
+      depth = std::min(depth + 1, kUnknown);
+    }
+    known_[value] = depth;
+    return depth;
+  }
+
+  static Value Make(mlir::OpBuilder& b, Value value, llvm::DenseMap<Value, Value>& made) {
+    if (!llvm::isa<RankedTensorType>(value.getType())) return value;
+    if (Value known = made.lookup(value)) return known;
+    return made[value] = MakeNew(b, value, made);
+  }
+
+  static Value MakeNew(mlir::OpBuilder& b, Value value, llvm::DenseMap<Value, Value>& made) {
+    Operation* op = value.getDefiningOp();
+    if (auto splat = llvm::dyn_cast<tt::SplatOp>(op)) return splat.getSrc();
+    if (auto range = llvm::dyn_cast<tt::MakeRangeOp>(op))
+      return mlir::arith::ConstantIntOp::create(b, op->getLoc(), range.getStart(), 32);
+    if (mlir::TypedAttr number = NumberOf(value)) return mlir::arith::ConstantOp::create(b, op->getLoc(), number);
+    if (KeepsFirst(op)) return Make(b, op->getOperand(0), made);
+    llvm::SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) operands.push_back(Make(b, operand, made));
+    mlir::OperationState state(op->getLoc(), op->getName(), operands, tt::ElementOf(value.getType()));
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    return b.create(state)->getResult(0);
+  }
+
+  llvm::DenseMap<Value, int> known_;
+};
 
 class FoldEqualElementsPass : public impl::FoldEqualElementsPassBase<FoldEqualElementsPass> {
   void runOnOperation() override {
     llvm::SmallVector<Operation*> candidates;
+    FirstElements first;
     getOperation().walk([&](Operation* op) {
-      if (op->getNumResults() == 1 && MakesEqual(op) && HasFirst(op->getResult(0))) candidates.push_back(op);
+      if (op->getNumResults() == 1 && MakesEqual(op) && first.Has(op->getResult(0))) candidates.push_back(op);
     });
     if (candidates.empty()) return;
     const AxisInfoAnalysis axes(getOperation());
@@ -85,8 +118,8 @@ class FoldEqualElementsPass : public impl::FoldEqualElementsPassBase<FoldEqualEl
     });
     for (Operation* op : candidates) {
       mlir::OpBuilder b(op);
-      Value first = FirstOf(b, op->getResult(0));
-      op->getResult(0).replaceAllUsesWith(tt::SplatOp::create(b, op->getLoc(), op->getResult(0).getType(), first));
+      Value element = FirstElements::Make(b, op->getResult(0));
+      op->getResult(0).replaceAllUsesWith(tt::SplatOp::create(b, op->getLoc(), op->getResult(0).getType(), element));
       op->erase();
     }
   }
