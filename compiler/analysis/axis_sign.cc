@@ -21,6 +21,17 @@ bool Any(OperandInfos in) {
   return llvm::any_of(in, [](const AxisInfo& info) { return info.non_negative; });
 }
 
+// Whether `op` is x - (x / d) * d. A remainder has the sign of x, whatever d is.
+bool IsRemainder(arith::SubIOp op) {
+  auto product = op.getRhs().getDefiningOp<arith::MulIOp>();
+  if (!product) return false;
+  auto is_quotient = [&](mlir::Value factor, mlir::Value divisor) {
+    auto quotient = factor.getDefiningOp<arith::DivSIOp>();
+    return quotient && quotient.getLhs() == op.getLhs() && quotient.getRhs() == divisor;
+  };
+  return is_quotient(product.getLhs(), product.getRhs()) || is_quotient(product.getRhs(), product.getLhs());
+}
+
 bool OfConstant(arith::ConstantOp op) {
   if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(op.getValue())) return integer.getValue().isNonNegative();
   auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValue());
@@ -40,6 +51,7 @@ bool IsNonNegative(Operation* op, OperandInfos in) {
             mlir::math::CountTrailingZerosOp>([](auto) { return true; })
       // As far as they do not wrap around, which is taken for granted of indices.
       .Case<arith::AddIOp, arith::MulIOp>([&](auto) { return All(in) && width >= 32; })
+      .Case([&](arith::SubIOp difference) { return in[0].non_negative && IsRemainder(difference); })
       .Case<arith::ShLIOp>([&](auto) { return in[0].non_negative && width >= 32; })
       .Case<arith::TruncIOp>([&](auto) { return in[0].non_negative && width >= 32; })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>(

@@ -147,6 +147,29 @@ tt.func @div_rem(%x: i32 {tt.divisibility = 16 : i32}, %y: i32) {
 
 // -----
 
+// What a quotient leaves over is a remainder, and no more negative than the dividend. So are its quotients over runs.
+// CHECK-LABEL: @left_over
+tt.func @left_over(%x: i32 {tt.divisibility = 16 : i32}, %y: i32 {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+  %sx = tt.splat %x : i32 -> tensor<128xi32>
+  %sy = tt.splat %y : i32 -> tensor<128xi32>
+  %q = arith.divsi %r, %sx : tensor<128xi32>
+  %p = arith.muli %q, %sx : tensor<128xi32>
+  // CHECK: arith.subi %{{.*}} => [16] [16] [1]{{$}}
+  %rest = arith.subi %r, %p : tensor<128xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [16]{{$}}
+  %0 = arith.divsi %rest, %sy : tensor<128xi32>
+  // Another product may be more than the dividend.
+  %o = arith.muli %q, %sy : tensor<128xi32>
+  // CHECK: arith.subi %{{.*}} => [16] [16] [1]{{$}}
+  %less = arith.subi %r, %o : tensor<128xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [1]{{$}}
+  %1 = arith.divsi %less, %sy : tensor<128xi32>
+  tt.return
+}
+
+// -----
+
 // Shifts and masks.
 // CHECK-LABEL: @bits
 tt.func @bits(%x: i32 {tt.divisibility = 16 : i32}, %y: i32) {
