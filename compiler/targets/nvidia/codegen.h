@@ -83,6 +83,9 @@ void GuardRotations(llvm::Module& module);
 // guard_unsigned.cc. Floats of unsigned numbers that are sign-extended, in a form that the assembler gets right.
 void GuardUnsigned(llvm::Module& module);
 
+// sign_products.cc. Products of numbers that are both extended with their signs are one instruction.
+void SignProducts(llvm::Module& module);
+
 // select_words.cc. Elements that are selected by the same conditions in many words are masked as words.
 void SelectWords(llvm::Module& module);
 

@@ -131,6 +131,34 @@ TEST_F(NvidiaCodegenTest, ASumThatMayOverflowIsExtendedAsAWhole) {
   EXPECT_EQ(std::vector<std::string>(absl::StrSplit(*ptx, "mul.wide.s32")).size(), 3) << *ptx;
 }
 
+TEST_F(NvidiaCodegenTest, LongQuotientsOfShortNumbersAreShort) {
+  for (bool is_short : {true, false}) {
+    TestKernel k("pil");
+    mlir::OpBuilder& b = k.builder();
+    const mlir::Type i32 = k.TypeOf('i'), i64 = k.TypeOf('l');
+    mlir::Value one = LLVM::ConstantOp::create(b, k.loc(), i32, b.getI32IntegerAttr(1));
+    mlir::Value half = LLVM::LShrOp::create(b, k.loc(), k.arg(1), one);
+    mlir::Value dividend = is_short ? LLVM::ZExtOp::create(b, k.loc(), i64, half).getResult() : k.arg(2);
+    mlir::Value divisor = LLVM::SExtOp::create(b, k.loc(), i64, k.arg(1));
+    k.Keep(0, LLVM::SDivOp::create(b, k.loc(), dividend, divisor));
+    auto ptx = k.ToPtx(90, *toolchain_);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_EQ(ptx->find("div.s64") == std::string::npos, is_short) << *ptx;
+  }
+}
+
+TEST_F(NvidiaCodegenTest, ProductsOfExtendedNumbersHaveSigns) {
+  TestKernel k("pii");
+  mlir::OpBuilder& b = k.builder();
+  const mlir::Type i64 = k.TypeOf('l');
+  mlir::Value index = LLVM::ZExtOp::create(b, k.loc(), i64, k.arg(1), /*nonNeg=*/true);
+  mlir::Value stride = LLVM::SExtOp::create(b, k.loc(), i64, k.arg(2));
+  k.Keep(0, LLVM::MulOp::create(b, k.loc(), index, stride));
+  auto ptx = k.ToPtx(90, *toolchain_);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, HasSubstr("mul.wide.s32"));
+}
+
 TEST_F(NvidiaCodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   auto ptx = KernelThatCalls("__nv_sinf")->ToPtx(90, *toolchain_);

@@ -137,11 +137,30 @@ constexpr char kFolding[] =
 // These parts take registers, which accumulators of wgmma leave none of.
 constexpr char kSharing[] = ",reassociate,loop-mssa(licm),early-cse";
 constexpr char kCleaning[] = ",adce";
+// Divides in 32 bits where ranges say that these are enough. A division of 64 bits is a loop's worth of instructions,
+// and a branch around them if numbers turn out to be small.
+constexpr char kNarrowing[] = ",correlated-propagation,instcombine<no-verify-fixpoint>";
+
+bool DividesLong(const llvm::Instruction& instruction) {
+  constexpr unsigned kLongBits = 64;
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SRem:
+    case llvm::Instruction::URem:
+      return instruction.getType()->isIntegerTy(kLongBits);
+    default:
+      return false;
+  }
+}
 
 std::string PassesFor(const llvm::Module& module) {
-  bool has_wgmma = llvm::any_of(
-      module, [](const llvm::Function& function) { return llvm::any_of(llvm::instructions(function), IsWgmma); });
-  return absl::StrCat(kInlining, "function(", kRanges, kFolding, has_wgmma ? "" : kSharing, kCleaning, "),globaldce");
+  auto has = [&](bool (*is)(const llvm::Instruction&)) {
+    return llvm::any_of(module,
+                        [&](const llvm::Function& function) { return llvm::any_of(llvm::instructions(function), is); });
+  };
+  return absl::StrCat(kInlining, "function(", kRanges, kFolding, has(DividesLong) ? kNarrowing : "",
+                      has(IsWgmma) ? "" : kSharing, kCleaning, "),globaldce");
 }
 
 absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -191,6 +210,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   GuardHighProducts(module);
   GuardRotations(module);
   GuardUnsigned(module);
+  SignProducts(module);
   SelectSignedBits(module);
   SelectWords(module);
   MaskWords(module);
