@@ -8,7 +8,8 @@
 
 namespace tritond::compiler {
 
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies, bool host_tensor_maps) {
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies, bool host_tensor_maps,
+                          int64_t threads) {
   // Helper functions would take descriptors that nobody knows there.
   if (host_tensor_maps) pm.addPass(CreateInlinePass());
   // First, so that what they become is simplified like all else.
@@ -35,6 +36,10 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createReorderBroadcastPass());
   // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.
   pm.addPass(createLoopAwareCsePass());
+  // Once masks and addresses have their indices in common.
+  NarrowIndicesPassOptions indices;
+  indices.threads = threads;
+  pm.addPass(createNarrowIndicesPass(indices));
   // Once only one of equal operations is left, what does not change in a loop is told from what does, and leaves it.
   pm.addPass(createSeparateScalarsPass());
   pm.addPass(createHoistInvariantsPass());

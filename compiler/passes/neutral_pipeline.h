@@ -12,9 +12,9 @@
 namespace tritond::compiler {
 
 // From parsed to canonical ttir. `descriptor_flags`, `host_tensor_maps`: see LaunchAbi; the latter only with
-// `has_bulk_copies`, of blocks that descriptors name.
+// `has_bulk_copies`, of blocks that descriptors name. `threads`: of a block; 0: not known.
 void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies = false,
-                          bool host_tensor_maps = false);
+                          bool host_tensor_maps = false, int64_t threads = 0);
 
 // What the first encodings depend on.
 struct EncodingChoices {

@@ -31,6 +31,12 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
     Option<"marks_arguments", "marks-arguments", "bool", "false",
            "a kernel's descriptors stay recognisable, for a launcher that makes tensor maps of them">];
 }
+def NarrowIndicesPass : Pass<"tt-narrow-indices", "::mlir::ModuleOp"> {
+  let summary = "computes indices of 64 bits in 32 where masks say that these are enough";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "of a block; 0: indices with scalars that change in a loop stay as they are">];
+}
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
   let summary = "adds what an address has of scalars that change in a loop to its base";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

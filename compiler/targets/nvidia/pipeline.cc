@@ -18,6 +18,8 @@ constexpr int64_t kMinStreamWords = 16;
 // Where bulk copies fill buffers for wgmma (bulk_copies.cc).
 constexpr int kBulkCapability = 90;
 
+constexpr int kLanes = 32;
+
 // Of a thread, for addresses and masks of a loop of dots.
 constexpr int64_t kAddressRegisters = 48;
 
@@ -120,7 +122,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch) {
   // Until tensors have encodings, nothing depends on the device but how it copies blocks.
-  AddNeutralTtirPasses(pm, options.descriptor_flags, HasBulkCopies(options, arch), HasHostMaps(options, arch));
+  AddNeutralTtirPasses(pm, options.descriptor_flags, HasBulkCopies(options, arch), HasHostMaps(options, arch),
+                       int64_t{options.num_warps} * kLanes);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
