@@ -15,7 +15,8 @@
 //
 // - An access whose neighbours along no dimension are sure to be neighbours in memory (a gather, a scatter, one value
 //   for many elements) takes the order of the first access of its shape that has a preference. Without any, lanes lie
-//   along the dimension in which addresses are nearest to each other as a rule (typical_steps.h).
+//   along the dimension in which addresses are nearest to each other as a rule (typical_steps.h). Where these differ
+//   between accesses, one order for all may cost fewer sectors than conversions do.
 // - A load whose groups of neighbours along one dimension alone have one address, as packed weights have, asks for
 //   fewer sectors in that order. A thread takes a group, and loads it once.
 // - Addresses that come from loaded numbers, as those of pages do, have the order that they have where no mask leaves
@@ -80,6 +81,8 @@ constexpr int kMaxAccessBytes = 16;
 constexpr int kMaxThreadBytes = 32;
 constexpr int kWordBytes = 4;
 constexpr double kSectorBytes = 32, kFarNearer = 2;
+// A conversion writes to shared memory, waits, and reads. For a warp that takes as long as so many sectors.
+constexpr double kConversionSectors = 8;
 
 using Order = llvm::SmallVector<unsigned, 4>;
 
@@ -96,6 +99,7 @@ struct Access {
   int operand_bytes = 0;                      // OperandBytes
   bool is_scatter = false;                    // writes to addresses that are no neighbours
   llvm::SmallVector<int64_t, 4> constancy{};  // by dimension: neighbours of one address
+  llvm::SmallVector<double, 4> sectors{};     // by dimension, from a neighbour to the next; empty: not known
 };
 
 int BytesOf(mlir::Type element) {
@@ -107,6 +111,20 @@ Order RowMajor(unsigned rank) {
   Order order(rank);
   std::iota(order.rbegin(), order.rend(), 0);
   return order;
+}
+
+// How many sectors a warp asks for where lanes lie in an order. The nearest dimension of an access that has one, of
+// which nothing more is known, may well be that of neighbours.
+double SectorsOfWarp(const Access& access, llvm::ArrayRef<unsigned> order, int lanes) {
+  double sectors = 1;
+  for (unsigned dim : order) {
+    const auto along = static_cast<int>(std::min<int64_t>(access.type.getDimSize(dim), lanes));
+    const bool is_next = access.is_near && dim == access.order[0];
+    const double apart = is_next ? access.element_bytes / kSectorBytes : access.sectors[dim];
+    sectors *= 1 + (along - 1) * std::min(1.0, apart);
+    lanes /= along;
+  }
+  return sectors;
 }
 
 // Reads what the analysis knows about memory operations.
@@ -177,6 +195,7 @@ class AccessReader final {
 
   // The dimension along which elements are nearest to each other is the fastest, if they are far nearer than along the
   // others. Of neighbours that have one address, any order is as good. How far apart loaded addresses are nobody knows.
+  // Dimensions of one element have no neighbours: where two others are left, these alone are compared.
   void OrderByNearness(Access& access, const AxisInfo& info) const {
     if (info.Rank() == 1 || llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.contiguity > 1; })) return;
     llvm::SmallVector<double, 4> sectors;
@@ -185,9 +204,15 @@ class AccessReader final {
       sectors.push_back(step.IsEqual() ? 1 : step.Sectors(access.element_bytes, kSectorBytes));
     }
     Order order = access.order;
-    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return sectors[a] < sectors[b]; });
+    auto has_neighbours = [&](unsigned dim) { return access.type.getDimSize(dim) > 1; };
+    const bool skips = llvm::count_if(order, has_neighbours) > 1;
+    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+      if (skips && has_neighbours(a) != has_neighbours(b)) return has_neighbours(a);
+      return sectors[a] < sectors[b];
+    });
     access.is_near = sectors[order[0]] <= sectors[order[1]] / kFarNearer;
     if (access.is_near) access.order = order;
+    access.sectors = std::move(sectors);
   }
 
   // Groups of one address along a dimension, where there are none along the others, and no neighbours in memory.
@@ -367,6 +392,39 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     }
   }
 
+  // Where accesses of a shape have no preferences, but addresses that are near along different dimensions, one order
+  // for all may cost fewer sectors than conversions between theirs.
+  static void AgreeOnNearness(std::vector<Access>& accesses, const std::map<Scope, Order>& preferred, Scopes& scopes,
+                              int lanes) {
+    std::map<Scope, llvm::SmallVector<Access*>> together;
+    for (Access& access : accesses)
+      if (Scope scope = scopes.Of(access.op, ShapeOf(access)); preferred.find(scope) == preferred.end())
+        together[scope].push_back(&access);
+    for (auto& [scope, group] : together) {
+      if (llvm::any_of(group, [](Access* access) { return access->sectors.empty(); })) continue;
+      const Access* best = nullptr;
+      double own = 0, least = 0;
+      for (const Access* access : group) {
+        own += SectorsOfWarp(*access, access->order, lanes);
+        double all = 0;
+        for (const Access* other : group) all += SectorsOfWarp(*other, access->order, lanes);
+        if (!access->is_near || (best && all >= least)) continue;
+        best = access;
+        least = all;
+      }
+      if (!best) continue;
+      own += kConversionSectors * static_cast<double>(llvm::count_if(
+                                      group, [&](const Access* access) { return access->order != best->order; }));
+      if (least > own) continue;
+      const Order order = best->order;
+      for (Access* access : group) {
+        if (access->order != order) access->width = 1;
+        access->order = order;
+        access->is_near = true;
+      }
+    }
+  }
+
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
   static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, const ReducedAxes& axes,
                                      Scopes& scopes) {
@@ -379,6 +437,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       if (access->prefers) preferred.try_emplace(scopes.Of(op, ShapeOf(*access)), access->order);
       accesses.push_back(std::move(*access));
     });
+    AgreeOnNearness(accesses, preferred, scopes, ttg::ThreadsPerWarp(func));
     for (Access& access : accesses) {
       if (access.prefers) continue;
       auto found = preferred.find(scopes.Of(access.op, ShapeOf(access)));
