@@ -36,6 +36,8 @@ constexpr unsigned kWide = 64, kNarrow = 32;
 constexpr int64_t kMostElements = 4;
 // Of the sums that are looked through, each with a few operands.
 constexpr int kMostDepth = 8;
+// Of an address, in operations.
+constexpr int kMostLength = 64;
 
 // What only changes the shape.
 bool IsShape(Operation* op) { return llvm::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op); }
@@ -135,15 +137,17 @@ class Addresses final {
  public:
   Addresses(Value from, Value to) { made_[from] = to; }
 
-  Value Of(mlir::OpBuilder& b, Value value) {
+  // Parts of it that take more operations than kMostLength keep the index that they have.
+  Value Of(mlir::OpBuilder& b, Value value, int depth = 0) {
     if (auto found = made_.find(value); found != made_.end()) return found->second;
+    if (depth > kMostLength) return value;
     Operation* op = value.getDefiningOp();
     Value result = value;
     if (op && (IsShape(op) || llvm::isa<tt::AddPtrOp, arith::AddIOp, arith::MulIOp>(op))) {
       mlir::IRMapping map;
       bool changes = false;
       for (Value operand : op->getOperands()) {
-        Value now = Of(b, operand);
+        Value now = Of(b, operand, depth + 1);
         changes |= now != operand;
         map.map(operand, now);
       }

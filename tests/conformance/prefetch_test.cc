@@ -137,7 +137,7 @@ void Check(const Machine& machine, const Product& c, int k, int iterations, int 
 std::vector<Product> Products() {
   std::vector<Product> products;
   for (const char* type : {"f32", "f16", "bf16", "i8"})
-    for (auto [size, k] : {std::pair(32, 32), std::pair(16, 64), std::pair(64, 32)})
+    for (auto [size, k] : {std::pair(32, 32), std::pair(16, 64), std::pair(64, 64)})
       for (int transposed = 0; transposed < 4; ++transposed)
         products.push_back({type, size, k, (transposed & 1) != 0, (transposed & 2) != 0});
   return products;
