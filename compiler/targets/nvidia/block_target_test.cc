@@ -122,18 +122,12 @@ TEST(BlockTarget, KernelsWithoutLoopsThatLoadMuch) {
   EXPECT_EQ(TargetOfLoads(4, "<4 x float>", 8), "");
 }
 
-TEST(BlockTarget, MaskedLoadsThatAllWarpsHaveRoomForNeedNoMore) {
-  auto loads = [](int count) {
-    std::string text = "  %a = getelementptr float, ptr addrspace(1) %p, i32 %i\n  %v = fadd float %s, %x\n";
-    for (int i = 0; i < count; ++i)
-      absl::StrAppend(&text, "  %v", i, " = call float asm sideeffect \"@$2 ld.global.b32 $0, [$1];\", ",
-                      "\"=r,l,b,~{memory}\"(ptr addrspace(1) %a, i1 true)\n");
-    absl::StrAppend(&text, "  %t0 = fadd float %v, %v0\n");
-    for (int i = 1; i < count; ++i) absl::StrAppend(&text, "  %t", i, " = fadd float %t", i - 1, ", %v", i, "\n");
-    return absl::StrCat(text, "  %next = fadd float %t", count - 1, ", 1.0\n");
-  };
-  EXPECT_EQ(Target(loads(4), 4), "");
-  EXPECT_EQ(Target(loads(64), 4), "8");
+TEST(BlockTarget, PredicatedLoadsAreLoads) {
+  EXPECT_EQ(Target("  %v = call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=r,b,l,~{memory}\"(i1 true, "
+                   "ptr addrspace(1) %p)\n"
+                   "  %next = fadd float %s, %v\n",
+                   4),
+            "8");
 }
 
 TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
