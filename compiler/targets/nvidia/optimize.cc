@@ -139,7 +139,7 @@ constexpr char kSharing[] = ",reassociate,loop-mssa(licm),early-cse";
 constexpr char kCleaning[] = ",adce";
 // Divides in 32 bits where ranges say that these are enough. A division of 64 bits is a loop's worth of instructions,
 // and a branch around them if numbers turn out to be small.
-constexpr char kNarrowing[] = ",correlated-propagation,instcombine<no-verify-fixpoint>";
+constexpr char kNarrowing[] = ",correlated-propagation";
 
 bool DividesLong(const llvm::Instruction& instruction) {
   constexpr unsigned kLongBits = 64;
