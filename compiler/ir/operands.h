@@ -26,6 +26,13 @@ inline mlir::Value OtherOperand(mlir::Operation* op, mlir::Value operand) {
   return op->getOperand(op->getOperand(0) == operand ? 1 : 0);
 }
 
+// The scalar constant whose copies make up `value`; null if it is no such constant.
+inline mlir::TypedAttr SplatConstant(mlir::Value value) {
+  mlir::DenseElementsAttr constant;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat()) return {};
+  return llvm::dyn_cast<mlir::TypedAttr>(constant.getSplatValue<mlir::Attribute>());
+}
+
 // The number that all elements of `value` are.
 inline std::optional<llvm::APFloat> NumberOf(mlir::Value value) {
   llvm::APFloat number(0.0F);

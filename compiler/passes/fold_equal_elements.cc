@@ -8,8 +8,8 @@
 // where %start is a multiple of 64. So the indices of scales are made, one for each group of a quantized operand's
 // rows. Loads by them read one row then, which tt-reorder-broadcast spreads.
 #include "compiler/analysis/axis_info.h"
+#include "compiler/ir/operands.h"
 #include "compiler/passes/passes.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -37,13 +37,6 @@ bool IsElementwise(Operation* op) {
 
 bool KeepsFirst(Operation* op) { return llvm::isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp>(op); }
 
-// The number that all elements of a constant are; null where there is none.
-mlir::TypedAttr NumberOf(Value value) {
-  mlir::DenseElementsAttr constant;
-  if (!mlir::matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat()) return {};
-  return llvm::dyn_cast<mlir::TypedAttr>(constant.getSplatValue<mlir::Attribute>());
-}
-
 // The first elements of tensors, as scalars.
 class FirstElements final {
  public:
@@ -66,7 +59,7 @@ class FirstElements final {
     if (auto known = known_.find(value); known != known_.end()) return known->second;
     Operation* op = value.getDefiningOp();
     int depth = kUnknown;
-    if (op && (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op) || NumberOf(value))) {
+    if (op && (llvm::isa<tt::SplatOp, tt::MakeRangeOp>(op) || SplatConstant(value))) {
       depth = 0;
     } else if (op && (KeepsFirst(op) || IsElementwise(op))) {
       depth = 0;
@@ -88,7 +81,7 @@ class FirstElements final {
     if (auto splat = llvm::dyn_cast<tt::SplatOp>(op)) return splat.getSrc();
     if (auto range = llvm::dyn_cast<tt::MakeRangeOp>(op))
       return mlir::arith::ConstantIntOp::create(b, op->getLoc(), range.getStart(), 32);
-    if (mlir::TypedAttr number = NumberOf(value)) return mlir::arith::ConstantOp::create(b, op->getLoc(), number);
+    if (mlir::TypedAttr number = SplatConstant(value)) return mlir::arith::ConstantOp::create(b, op->getLoc(), number);
     if (KeepsFirst(op)) return Make(b, op->getOperand(0), made);
     llvm::SmallVector<Value> operands;
     for (Value operand : op->getOperands()) operands.push_back(Make(b, operand, made));

@@ -16,9 +16,9 @@
 // Constants with equal elements count as splats. Several broadcasts may meet if their sources have one shape. Only
 // operations without effects move, and only those whose scalar form exists: inline assembly that packs elements stays.
 // So do loads, which then read each address once.
+#include "compiler/ir/operands.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tritond::compiler {
@@ -31,13 +31,6 @@ namespace {
 using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
-
-// The scalar constant whose copies make up `value`; null if it is no such constant.
-mlir::TypedAttr SplatConstant(Value value) {
-  mlir::DenseElementsAttr constant;
-  if (!mlir::matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat()) return {};
-  return llvm::dyn_cast<mlir::TypedAttr>(constant.getSplatValue<mlir::Attribute>());
-}
 
 bool IsSplat(Value value) { return value.getDefiningOp<tt::SplatOp>() || SplatConstant(value); }
 

@@ -19,7 +19,6 @@ import contextlib
 import importlib.util
 import pathlib
 import re
-import statistics
 import sys
 import traceback
 import typing
@@ -64,7 +63,7 @@ def recorded(program: pathlib.Path, recorder: record.Recorder, only: str, part: 
             except Exception as failure:  # noqa: BLE001 -- the others go on
                 at = traceback.extract_tb(failure.__traceback__)[-1]
                 print(f"{call.__name__:40} failed: {type(failure).__name__} {str(failure)[-300:]!r} ({at.filename}:{at.lineno})", flush=True)
-                if recorder.values and re.search("illegal|unspecified|misaligned", repr(failure)):
+                if recorder.values and times.lost(failure):
                     print("the context is lost: run the others with --only")
                     return
             yield [launch for name, launch in recorder.launches.items() if name not in known]
@@ -117,9 +116,8 @@ def measure(launch: record.Launch, builds: list[pathlib.Path], rounds: int) -> l
     ran(launch, upstream)
     *mine, theirs = times.times_us([start for start, _ in ours] + [upstream], rounds)
     right = [e <= max(TOLERANCE, 2 * noise) for e in errors]
-    columns = [f"{e:8.1e} {us:9.1f} {theirs / us:6.2f}{' ' if good else '!'} {registers:3}"
-               for e, us, good, (_, registers) in zip(errors, mine, right, ours)]
-    print(f"{launch.call[:32]:32} {launch.name:42} {' | '.join(columns)} | {noise:8.1e} {theirs:9.1f} {launch.built.n_regs:3}", flush=True)
+    columns = times.columns(errors, mine, theirs, right, [registers for _, registers in ours])
+    print(f"{launch.call[:32]:32} {launch.name:42} {columns} | {noise:8.1e} {theirs:9.1f} {launch.built.n_regs:3}", flush=True)
     return [theirs / us if good else 0.0 for us, good in zip(mine, right)]
 
 
@@ -132,7 +130,7 @@ def timed(launches: typing.Iterable[record.Launch], builds: list[pathlib.Path], 
         except Exception as failure:  # noqa: BLE001 -- the others go on
             print(f"{launch.call[:32]:32} {launch.name:42} failed: {failure!r}"[:300].replace("\n", " "), flush=True)
             ratios.append([0.0] * len(builds))
-            if re.search("illegal|unspecified|misaligned", repr(failure)):
+            if times.lost(failure):
                 raise SystemExit("the context is lost: run the others with --only") from failure
         launch.before, launch.arguments, launch.values = {}, [], []
         torch.cuda.empty_cache()
@@ -164,11 +162,7 @@ def main() -> int:
         else:
             ratios += timed([one for one in launches if re.search(args.kernels, one.name)], args.folders, args.rounds)
     print(f"{len(recorder.launches)} kernels")
-    for build, column in zip(args.folders, zip(*ratios)):
-        good = [r for r in column if r]
-        print(f"{build}: same {len(good)} of {len(column)}, upstream's time over ours {statistics.geometric_mean(good or [1e-9]):.3f}, "
-              f"least {min(good, default=0):.2f}")
-    return 0 if all(all(row) for row in ratios) else 1
+    return times.summary(args.folders, ratios, "same")
 
 
 if __name__ == "__main__":

@@ -152,6 +152,26 @@ def times_us(launches: list[Launch], rounds: int) -> list[float]:
     return [statistics.median(row) for row in rows]
 
 
+def columns(errors: list[float], mine: list[float], theirs: float, right: list[bool], registers: list[int]) -> str:
+    """Each build's error, time, upstream's time over it, `!` where it is wrong, and registers."""
+    return " | ".join(f"{e:8.1e} {us:9.1f} {theirs / us:6.2f}{' ' if good else '!'} {n:3}"
+                      for e, us, good, n in zip(errors, mine, right, registers))
+
+
+def lost(failure: Exception) -> bool:
+    """Whether the CUDA context is lost with it."""
+    return re.search("illegal|unspecified|misaligned", repr(failure)) is not None
+
+
+def summary(builds: list[pathlib.Path], ratios: list[list[float]], word: str) -> int:
+    """Prints a line for each build; 0 where all results are `word`."""
+    for build, column in zip(builds, zip(*ratios)):
+        good = [r for r in column if r]
+        print(f"{build}: {word} {len(good)} of {len(column)}, upstream's time over ours {statistics.geometric_mean(good or [1e-9]):.3f}, "
+              f"least {min(good, default=0):.2f}")
+    return 0 if all(all(row) for row in ratios) else 1
+
+
 def measure(make: typing.Callable[[], typing.Any], dump: pathlib.Path, builds: list[pathlib.Path], rounds: int) -> list[float]:
     """Prints a case's row. Upstream's time over each build's; 0 where the build is wrong."""
     case = make()
@@ -173,9 +193,8 @@ def measure(make: typing.Callable[[], typing.Any], dump: pathlib.Path, builds: l
     *mine, theirs = times_us([launch for launch, _ in ours] + [lambda: case.kernel[case.grid](*case.args, **case.constexprs, **case.options)],
                              rounds)
     right = [e <= case.rtol or e <= 1.1 * theirs_error for e in errors]
-    columns = [f"{e:8.1e} {us:9.1f} {theirs / us:6.2f}{' ' if good else '!'} {registers:3}"
-               for e, us, good, (_, registers) in zip(errors, mine, right, ours)]
-    print(f"{case.name:32} {' | '.join(columns)} | {theirs_error:8.1e} {theirs:9.1f} {built.n_regs:3}", flush=True)
+    ours_text = columns(errors, mine, theirs, right, [registers for _, registers in ours])
+    print(f"{case.name:32} {ours_text} | {theirs_error:8.1e} {theirs:9.1f} {built.n_regs:3}", flush=True)
     return [theirs / us if good else 0.0 for us, good in zip(mine, right)]
 
 
@@ -200,15 +219,11 @@ def main() -> int:
         except Exception as failure:  # noqa: BLE001 -- the others go on
             print(f"{make.__name__:32} failed: {failure!r}"[:300], flush=True)
             ratios.append([0.0] * len(args.builds))
-            if "illegal" in repr(failure) or "unspecified" in repr(failure):
+            if lost(failure):
                 print("the context is lost: run the others with --only")
                 break
         torch.cuda.empty_cache()
-    for build, column in zip(args.builds, zip(*ratios)):
-        good = [r for r in column if r]
-        print(f"{build}: right {len(good)} of {len(column)}, upstream's time over ours {statistics.geometric_mean(good or [1e-9]):.3f}, "
-              f"least {min(good, default=0):.2f}")
-    return 0 if all(all(row) for row in ratios) else 1
+    return summary(args.builds, ratios, "right")
 
 
 if __name__ == "__main__":
