@@ -12,7 +12,9 @@
 //   each other in each iteration, 48 warps with 40 registers are better. That holds only while the registers are
 //   enough, so the words that are live are counted first. It does not hold for loads at loaded addresses: these follow
 //   one another whatever registers there are. Nor where an atomic operation of the loop acquires: no later load passes
-//   it. Blocks of many warps come and go in large portions: one block less is more than it brings.
+//   it. Blocks of many warps come and go in large portions: one block less is more than it brings. Nor does it hold
+//   where each loop stores and all warps have room for what an iteration loads. Later loads do not pass the stores, so
+//   more registers would be of no use.
 //
 // Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
 // second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth
@@ -42,6 +44,8 @@ constexpr int kMostStreamBlockWarps = 4;  // of a block: eight blocks or more ma
 // LLVM's order starts all loads of an iteration first. The assembler gets along with two thirds of the words live in
 // it.
 constexpr int64_t kMostStreamWords = 64 * 3 / 2, kMostWaitingStreamWords = 40 * 3 / 2;
+// The same for the 32 registers of a thread of all warps.
+constexpr int64_t kMostWordsOfAllWarps = 32 * 3 / 2;
 // Outside of loops, that are worth as much as those of a loop.
 constexpr int kLeastFrontLoads = 4;
 constexpr int64_t kLeastFrontBytes = 64;
@@ -57,6 +61,12 @@ bool IsGlobalLoad(const llvm::Instruction& instruction) {
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
     return load->getPointerAddressSpace() == kGlobalAddressSpace;
   return AssemblyOf(instruction).contains("ld.global");
+}
+
+bool IsGlobalStore(const llvm::Instruction& instruction) {
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+    return store->getPointerAddressSpace() == kGlobalAddressSpace;
+  return AssemblyOf(instruction).contains("st.global");
 }
 
 // Whether `load` depends on what a load of `loop` has read, maybe itself in an earlier iteration; without a loop, on
@@ -86,6 +96,7 @@ bool Acquires(const llvm::Instruction& instruction) { return AssemblyOf(instruct
 struct Loads {
   int count = 0;
   int64_t bytes = 0;      // of a thread
+  bool stores = false;    // there are stores, too
   bool follows = false;   // one waits for another one, or for what an atomic operation acquires
   bool barriers = false;  // warps wait for each other there
 };
@@ -104,6 +115,7 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
     if (IsBarrier(instruction)) found[loop].barriers = true;
     if (loop && Acquires(instruction)) found[loop].follows = true;
+    if (IsGlobalStore(instruction)) found[loop].stores = true;
     if (!IsGlobalLoad(instruction)) continue;
     Loads& loads = found[loop];
     ++loads.count;
@@ -135,11 +147,12 @@ int64_t LoadsAtOnce(llvm::Function& function) {
 // Warps that a multiprocessor should hold of a kernel that waits for its loads; 0: it is none.
 int StreamWarps(llvm::Function& function) {
   if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) return 0;
-  bool loads = false, barriers = false, has_loops = false;
+  bool loads = false, barriers = false, has_loops = false, passes = false;
   const auto places = LoadsOf(function);
   for (const auto& [loop, found] : places) {
     if (!loop || found.count == 0) continue;
     has_loops = true;
+    passes |= !found.stores;
     if (found.follows) continue;
     loads = true;
     barriers |= found.barriers;
@@ -151,6 +164,7 @@ int StreamWarps(llvm::Function& function) {
   }
   if (!loads) return 0;
   const int64_t words = MaxLiveWords(function);
+  if (has_loops && !passes && !barriers && words <= kMostWordsOfAllWarps) return 0;
   if (barriers && words <= kMostWaitingStreamWords) return kWaitingStreamWarps;
   return words <= kMostStreamWords ? kStreamWarps : 0;
 }

@@ -130,6 +130,19 @@ TEST(BlockTarget, PredicatedLoadsAreLoads) {
             "8");
 }
 
+TEST(BlockTarget, LoadsThatStoresStopNeedNoMoreThanTheirRoom) {
+  const auto loop = [](int count) {
+    std::string loads = "  %a = getelementptr float, ptr addrspace(1) %p, i32 %i\n  %t0 = fadd float %x, %x\n", sums;
+    for (int i = 0; i < count; ++i) {
+      absl::StrAppend(&loads, "  %v", i, " = load volatile float, ptr addrspace(1) %a\n");
+      absl::StrAppend(&sums, "  %t", i + 1, " = fadd float %t", i, ", %v", i, "\n");
+    }
+    return absl::StrCat(loads, sums, "  store float %t", count, ", ptr addrspace(1) %a\n", kNoLoad);
+  };
+  EXPECT_EQ(Target(loop(4), 4), "");
+  EXPECT_EQ(Target(loop(64), 4), "8");
+}
+
 TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
   EXPECT_EQ(Target(absl::StrCat("  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n", kSum), 4), "");
 }
