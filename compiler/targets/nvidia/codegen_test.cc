@@ -226,6 +226,21 @@ TEST_F(NvidiaCodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInternal);
 }
 
+TEST_F(NvidiaCodegenTest, IntegersNarrowerThanTheirRegisterHaveZerosAbove) {
+  for (const auto& [result, constraints] : {std::pair('i', "=r,r"), std::pair('f', "=f,f")}) {
+    TestKernel k("pi");
+    auto& b = k.builder();
+    mlir::Value square = LLVM::MulOp::create(b, k.loc(), k.arg(1), k.arg(1));
+    mlir::Value half = LLVM::TruncOp::create(b, k.loc(), b.getI16Type(), square);
+    auto value = ops_.InlineAsm(b, k.loc(), k.TypeOf(result), {half}, "mov.b32 $0, $1;", constraints, false);
+    ASSERT_TRUE(mlir::succeeded(value));
+    k.Keep(0, *value);
+    auto ptx = k.ToPtx(90, *toolchain_);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_THAT(*ptx, ContainsRegex("and.b32 .*, 65535;|cvt.u32.u16 "));
+  }
+}
+
 // A kernel that stores the sum of its arguments and of `number` by way of `assembly`.
 constexpr char kStores[] =
     "@of_module$0 = internal addrspace(3) global [$0 x i32] undef\n"

@@ -7,6 +7,7 @@
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/InlineAsm.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tritond::compiler {
@@ -27,6 +28,20 @@ mlir::Value EmitSpecialRegister(mlir::OpBuilder& b, mlir::Location loc, llvm::St
   const char letter = "xyz"[static_cast<int>(axis)];
   return EmitIntrinsic(b, loc, ("llvm.nvvm.read.ptx.sreg." + name + "." + llvm::Twine(letter)).str(), b.getI32Type(),
                        {});
+}
+
+// Integers in registers of 32 bits have zeros above. LLVM would leave there what the instruction before happens to.
+void WidenToRegisters(mlir::OpBuilder& b, mlir::Location loc, llvm::MutableArrayRef<mlir::Value> operands,
+                      llvm::StringRef constraints) {
+  auto* operand = operands.begin();
+  for (const llvm::InlineAsm::ConstraintInfo& info : llvm::InlineAsm::ParseConstraints(constraints)) {
+    if (info.Type != llvm::InlineAsm::isInput || operand == operands.end()) continue;
+    mlir::Value& value = *operand++;
+    const bool is_float = llvm::is_contained(info.Codes, "f");
+    if (!value.getType().isInteger(16) || !(is_float || llvm::is_contained(info.Codes, "r"))) continue;
+    value = LLVM::ZExtOp::create(b, loc, b.getI32Type(), value);
+    if (is_float) value = LLVM::BitcastOp::create(b, loc, b.getF32Type(), value);
+  }
 }
 
 }  // namespace
@@ -110,7 +125,9 @@ void NvidiaOps::GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Locatio
 mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                   mlir::ValueRange args, llvm::StringRef text,
                                                   llvm::StringRef constraints, bool has_side_effects) const {
-  return EmitInlineAssembly(b, loc, result, args, text, constraints, has_side_effects);
+  llvm::SmallVector<mlir::Value> operands(args);
+  WidenToRegisters(b, loc, operands, constraints);
+  return EmitInlineAssembly(b, loc, result, operands, text, constraints, has_side_effects);
 }
 
 }  // namespace tritond::compiler

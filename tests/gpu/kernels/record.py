@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the launches of a Triton program: what was compiled, the arguments, and what the tensors held before.
 
-Without a GPU tensors have shapes and no values, and kernels are compiled and not launched.
+A grid without programs launches nothing. Without a GPU tensors have shapes and no values, and kernels are compiled and not launched.
 """
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Recorder:
         grid = kwargs["grid"](bound) if callable(kwargs["grid"]) else kwargs["grid"]
         built = run(kernel, *args, **{**kwargs, "warmup": not self.values})
         built = built.result() if hasattr(built, "result") else built
-        if built:
+        if built and all(grid):
             self._keep(built, (*grid, 1, 1)[:3], bound, before)
         return built
 
