@@ -61,8 +61,8 @@ def recorded(program: pathlib.Path, recorder: record.Recorder, only: str, part: 
                 if recorder.values:
                     torch.cuda.synchronize()
             except Exception as failure:  # noqa: BLE001 -- the others go on
-                at = traceback.extract_tb(failure.__traceback__)[-1]
-                print(f"{call.__name__:40} failed: {type(failure).__name__} {str(failure)[-300:]!r} ({at.filename}:{at.lineno})", flush=True)
+                at, said = traceback.extract_tb(failure.__traceback__)[-1], str(failure).splitlines() or [""]
+                print(f"{call.__name__:40} failed: {type(failure).__name__} {said[0][:150]!r} {said[-1][-150:]!r} ({at.filename}:{at.lineno})", flush=True)
                 if recorder.values and times.lost(failure):
                     print("the context is lost: run the others with --only")
                     return
