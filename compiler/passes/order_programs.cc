@@ -47,6 +47,14 @@ Slope Joined(Slope a, Slope b) {
   return b == Slope::kNone || a == b ? a : Slope::kUnknown;
 }
 
+// Whether a step is a multiple of a number of programs.
+bool StridesGrid(Value step) {
+  Operation* op = step.getDefiningOp();
+  if (!op || !llvm::isa<arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp>(op))
+    return llvm::isa_and_nonnull<tt::GetNumProgramsOp>(op);
+  return llvm::any_of(op->getOperands(), StridesGrid);
+}
+
 class Slopes final {
  public:
   explicit Slopes(tt::ProgramDim axis) : axis_(axis) {}
@@ -60,6 +68,8 @@ class Slopes final {
 
   // Of the number of iterations.
   Slope Of(ForOp loop) {
+    // From any index of the grid on, at most one iteration less than from the first one.
+    if (StridesGrid(loop.getStep()) && Of(loop.getUpperBound()) == Slope::kNone) return Slope::kNone;
     if (Of(loop.getStep()) != Slope::kNone) return Slope::kUnknown;
     return Joined(Of(loop.getUpperBound()), Negated(Of(loop.getLowerBound())));
   }

@@ -63,6 +63,28 @@ module {
 
 // -----
 
+// Loops that stride over the grid have as many iterations everywhere.
+//   CHECK-NOT: program_order
+// CHECK-LABEL: @strides
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @strides(%p: !tt.ptr<f32>, %n: i32) {
+    %c2 = arith.constant 2 : i32
+    %y = tt.get_program_id y : i32
+    %z = tt.get_program_id z : i32
+    %at = tt.addptr %p, %z : !tt.ptr<f32>, i32
+    %programs = tt.get_num_programs y : i32
+    %step = arith.muli %programs, %c2 : i32
+    scf.for %i = %y to %n step %step : i32 {
+      %q = tt.addptr %at, %i : !tt.ptr<f32>, i32
+      %v = tt.load %q : !tt.ptr<f32>
+      tt.store %q, %v : !tt.ptr<f32>
+    }
+    tt.return
+  }
+}
+
+// -----
+
 // The length is an argument. Rows are counted from the last one, through a quotient.
 // CHECK: axes = array<i32: 2>, descending = true
 // CHECK-LABEL: @bounded
