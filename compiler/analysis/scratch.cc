@@ -82,16 +82,66 @@ Scratch OfReduction(tt::ReduceOp op) {
   return scratch;
 }
 
-// Results that a thread holds parts of.
-int64_t ResultsOfThread(const LinearLayout& layout, unsigned axis) {
-  const LayoutDim& registers = layout.In("register");
+// Two to the number of bases of `in` that move along the axis, or beside it.
+int64_t Extent(const LinearLayout& layout, absl::string_view in, unsigned axis, bool along) {
+  const LayoutDim& from = layout.In(in);
   const LayoutDim& out = layout.OutDims()[axis];
-  int64_t results = 1;
-  for (int32_t bit = 0; bit < registers.bits; ++bit) {
-    const uint64_t image = layout.columns()[registers.shift + bit];
-    if (image != 0 && ((image >> out.shift) & out.mask()) == 0) results *= 2;
+  int64_t extent = 1;
+  for (int32_t bit = 0; bit < from.bits; ++bit) {
+    const uint64_t image = layout.columns()[from.shift + bit];
+    if (image != 0 && (((image >> out.shift) & out.mask()) != 0) == along) extent *= 2;
   }
-  return results;
+  return extent;
+}
+
+// What is left to do across warps, in cycles.
+struct Totals {
+  int64_t warps, threads, threads_per_warp;
+  int64_t partials;        // of a result
+  int64_t results, all;    // that a thread holds parts of; in the block
+  int64_t lanes;           // that hold parts of a result
+  int64_t words, combine;  // of a partial; instructions of a combination
+
+  int64_t Issued(int64_t instructions) const { return instructions * warps / kSchedulers; }
+  // Instructions of a tree over so many lanes, and what its last value waits.
+  int64_t Tree(int64_t lanes) const { return llvm::Log2_64(lanes) * (words + combine); }
+  int64_t Waits(int64_t lanes) const { return llvm::Log2_64(lanes) * (kShuffleCycles + kOperationCycles * combine); }
+
+  // Each thread combines all that it holds for itself, or each lane has the partials of one warp.
+  int64_t Alone() const {
+    const int64_t itself = Issued(results * (words * partials / kAccessWords + (partials - 1) * combine));
+    if (lanes < partials) return itself;
+    return std::min(itself, std::max(Issued(results * (words + Tree(partials))), Waits(partials)));
+  }
+  // `lanes` combine a result together, and all threads read it behind another barrier.
+  int64_t Shared(int64_t lanes) const {
+    const int64_t parts = partials / lanes, reads = llvm::divideCeil(words, kAccessWords);
+    const int64_t own = words * (parts + 1) + (parts - 1) * combine + Tree(lanes);
+    return Issued(llvm::divideCeil(all, threads) * own + results * reads) + kBarrierCycles + 2 * kAccessCycles +
+           Waits(lanes);
+  }
+  int64_t BestLanes() const {
+    int64_t best = 1;
+    for (int64_t n = 2; n <= std::min({threads / all, partials, threads_per_warp}); n *= 2)
+      if (Shared(n) < Shared(best)) best = n;
+    return best;
+  }
+};
+
+Totals TotalsOf(tt::ReduceOp op) {
+  const RankedTensorType type = op.InputType();
+  const unsigned axis = op.getAxis();
+  const LinearLayout layout = ttg::ToLinearLayout(type);
+  Totals totals{.warps = ttg::NumWarps(op), .threads_per_warp = ttg::ThreadsPerWarp(op)};
+  totals.threads = totals.warps * totals.threads_per_warp;
+  totals.partials = WarpsAlongAxis(op);
+  totals.results = Extent(layout, "register", axis, /*along=*/false);
+  totals.all = type.getNumElements() / type.getDimSize(axis);
+  totals.lanes = Extent(layout, "lane", axis, /*along=*/true);
+  totals.combine = std::max<int64_t>(1, op.getCombineOp().front().getOperations().size() - 1);
+  for (mlir::Value operand : op.getSrcs())
+    totals.words += llvm::divideCeil(ElementBytes(TensorOf(operand).getElementType()), 4);
+  return totals;
 }
 
 // A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself.
@@ -192,25 +242,14 @@ int WarpsAlongAxis(tt::ReduceOp op) {
   return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(op.InputType()), op.getAxis())));
 }
 
+int LanesOfTotal(tt::ReduceOp op) { return TotalsOf(op).BestLanes(); }
+
 bool SharesTotals(tt::ReduceOp op) {
-  const RankedTensorType type = op.InputType();
-  const int64_t partials = WarpsAlongAxis(op);
-  if (partials == 1) return false;
-  const LinearLayout layout = ttg::ToLinearLayout(type);
+  if (WarpsAlongAxis(op) == 1) return false;
+  const LinearLayout layout = ttg::ToLinearLayout(op.InputType());
   if (layout.HasIn("block") && layout.InSize("block") > 1) return false;
-  const int64_t threads = int64_t{ttg::NumWarps(op)} * ttg::ThreadsPerWarp(op);
-  const int64_t results = ResultsOfThread(layout, op.getAxis());
-  const int64_t all = type.getNumElements() / type.getDimSize(op.getAxis());
-  const int64_t combine = std::max<int64_t>(1, op.getCombineOp().front().getOperations().size() - 1);
-  int64_t words = 0;
-  for (mlir::Value operand : op.getSrcs())
-    words += llvm::divideCeil(ElementBytes(TensorOf(operand).getElementType()), 4);
-  auto cycles = [&](int64_t instructions) { return instructions * ttg::NumWarps(op) / kSchedulers; };
-  const int64_t reads = llvm::divideCeil(words, kAccessWords);
-  const int64_t alone = cycles(results * (words * partials / kAccessWords + (partials - 1) * combine));
-  const int64_t own = llvm::divideCeil(all, threads) * (words * (partials + 1) + (partials - 1) * combine);
-  const int64_t shared = cycles(own + results * reads) + kBarrierCycles + 2 * kAccessCycles;
-  return static_cast<double>(alone) > kWorthwhile * static_cast<double>(shared);
+  const Totals totals = TotalsOf(op);
+  return static_cast<double>(totals.Alone()) > kWorthwhile * static_cast<double>(totals.Shared(totals.BestLanes()));
 }
 
 int WarpsAlongAxis(tt::ScanOp op) {

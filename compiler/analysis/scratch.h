@@ -51,10 +51,15 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis);
 // 2 to the number of bits in WarpMaskAlongAxis: the partial results that a reduction or scan exchanges between warps.
 int WarpsAlongAxis(tt::ReduceOp op);
 int WarpsAlongAxis(tt::ScanOp op);
+// Until the result of a shuffle, or of another operation, is there.
+inline constexpr int kShuffleCycles = 24, kOperationCycles = 4;
 // Whether the threads of a reduction share what is left to do across warps: each combines the warps' partials of some
 // results, and after another barrier all threads read these totals. Else each thread combines all that it holds for
 // itself. Where a thread holds many results, this takes longer than another barrier.
 bool SharesTotals(tt::ReduceOp op);
+// Lanes that then combine the partials of a result together: a power of two, 1 where there are no more threads than
+// results.
+int LanesOfTotal(tt::ReduceOp op);
 // Whether lowering takes a tt.reduce along `axis` of `layout`. Every basis moves either along the axis alone or not
 // along it at all, and no two of them are copies of one move. The slots of others would mix results.
 bool IsReducible(const LinearLayout& layout, unsigned axis);

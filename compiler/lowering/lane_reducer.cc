@@ -16,12 +16,12 @@ class LaneReducer final {
   LaneReducer(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<PartialResult>& partials)
       : f_(f), op_(op), partials_(partials) {}
 
-  // `stays_apart`: lanes keep their shares, unless operands may change places.
+  // `stays_apart`: lanes keep their shares.
   FailureOr<LaneShares> Run(llvm::SmallVector<int> masks, bool stays_apart) {
     mlir::Operation* combiner = op_.SingleCombiner();
     const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
     LaneShares shares;
-    shares.masks = commutes ? TakeShared(masks) : TakeOrdered(masks, stays_apart);
+    shares.masks = commutes ? TakeShared(masks, stays_apart) : TakeOrdered(masks, stays_apart);
     for (int mask : shares.masks)
       if (failed(Halve(mask, commutes))) return mlir::failure();
     const bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
@@ -42,13 +42,11 @@ class LaneReducer final {
       if (!lowest_alone && !f_.target.FloatsCommute()) TakeLowestLane(partial, masks);
     }
     if (lowest_alone && order != LaneOrder::kIntoLast) shares.copies = UpTo(masks.back(), masks);
-    if (commutes) {
+    if (stays_apart) return shares;
+    if (!commutes) JoinShares(f_, shares, partials_);
+    if (commutes)
       for (int mask : llvm::reverse(shares.masks)) Regain(mask);
-      shares.masks.clear();
-    } else if (!stays_apart) {
-      JoinShares(f_, shares, partials_);
-    }
-    return shares;
+    return LaneShares();
   }
 
  private:
@@ -62,14 +60,15 @@ class LaneReducer final {
   }
 
   // Takes from `masks`, the highest first, those of the lanes that share the work on several results.
-  llvm::SmallVector<int> TakeShared(llvm::SmallVector<int>& masks) {
+  llvm::SmallVector<int> TakeShared(llvm::SmallVector<int>& masks, bool stays_apart) {
     llvm::SmallVector<int> shared;
     mlir::Type type = partials_[0][0].getType();
     const bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
     if (!type.isIntOrFloat() || (whole_warp && type.isInteger(32)) || MovesDiffer(masks) || !f_.target.FloatsCommute())
       return shared;
     const double words = type.getIntOrFloatBitWidth() > 32 ? 2 : 1;
-    const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), {.words = words});
+    const LaneReduction plan =
+        PlanLaneReduction(partials_.size(), masks.size(), {.words = words, .stays_apart = stays_apart});
     for (int i = 0; i < plan.shared_bits; ++i) shared.push_back(masks.pop_back_val());
     return shared;
   }

@@ -26,7 +26,7 @@ struct LaneShares {
   int copies = 0;  // of the lanes that differ by these bits, the lowest one has the results
 };
 
-// The same, but each lane keeps its share alone. Nothing is shared where operands may change places.
+// The same, but each lane keeps its share alone.
 mlir::FailureOr<LaneShares> ReduceLanesApart(FunctionLowering& f, tt::ReduceOp op, llvm::SmallVector<int> masks,
                                              llvm::SmallVector<PartialResult>& partials);
 // Gives all lanes all results.

@@ -14,8 +14,8 @@
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
 //      latter, lanes that hold several results each would be so many words apart, and meet in few banks. Where it takes
-//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2. Where operands may not
-//      change places, lanes share the results in steps 2 and 3: each writes, and reads, those of its share alone.
+//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2. Lanes that shared the
+//      results in step 2 each write those of their share alone.
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
@@ -39,8 +39,6 @@ constexpr int kVectorBits = 128;  // of one access
 constexpr int kSchedulers = 4;
 // That wait at a time, of one block or several.
 constexpr int kWaitingWarps = 16;
-// Until a result is there.
-constexpr int kShuffleCycles = 24, kOperationCycles = 4;
 // An addition is there after four cycles.
 constexpr size_t kMostChains = 4, kLeastLinks = 4;
 
@@ -187,18 +185,24 @@ class Reduction {
 
   LogicalResult CombineShares(const Runs& runs) {
     Emitter& e = f_.e;
-    const int64_t results = NumResults(), threads = f_.NumThreads();
+    const int64_t results = NumResults(), threads = f_.NumThreads(), lanes = LanesOfTotal(op_);
     Value thread = e.Hoisted(
         [&, warp = f_.Warp(), lane = f_.Lane()] { return e.Add(e.Mul(warp, e.Int(f_.target.WarpSize())), lane); });
     // Threads beyond the results do again what others do.
-    if (results < threads) thread = e.And(thread, e.Int(results - 1));
+    if (results * lanes < threads) thread = e.And(thread, e.Int(results * lanes - 1));
+    llvm::SmallVector<int> masks;
+    for (int mask = 1; mask < lanes; mask *= 2) masks.push_back(mask);
+    const int count = warps_ / lanes;
+    Value warp = e.Mul(e.And(thread, e.Int(lanes - 1)), e.Int(count));
     for (int64_t first = 0; first < results; first += threads) {
-      Value result = e.Add(thread, e.Int(first));
-      llvm::SmallVector<Tuple> parts(warps_);
-      for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadShare(operand, result, parts);
-      FailureOr<Tuple> total = CombineTree(parts);
-      if (failed(total)) return mlir::failure();
-      for (auto [operand, value] : llvm::enumerate(*total))
+      Value result = e.Add(e.LShr(thread, llvm::Log2_64(lanes)), e.Int(first));
+      llvm::SmallVector<Tuple> parts(count);
+      for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadShare(operand, result, warp, parts);
+      FailureOr<Tuple> sum = CombineTree(parts);
+      if (failed(sum)) return mlir::failure();
+      llvm::SmallVector<Tuple> total{*sum};
+      if (lanes > 1 && failed(ReduceLanes(f_, op_, masks, total))) return mlir::failure();
+      for (auto [operand, value] : llvm::enumerate(total[0]))
         StoreVector(e, TotalSlot(operand, result), {ToShared(e, value)});
     }
     f_.SharedBarrier();
@@ -206,13 +210,13 @@ class Reduction {
     return mlir::success();
   }
 
-  // Appends the partials of one result to `parts`, by warps.
-  void LoadShare(size_t operand, Value result, llvm::SmallVector<Tuple>& parts) {
-    const int vec = run_ > 1 ? 1 : VectorOf(operand, warps_);
-    for (int warp = 0; warp < warps_; warp += vec) {
-      Value slot = SlotOf(operand, result, f_.e.Int(warp));
-      for (auto [i, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
-        parts[warp + i].push_back(FromShared(f_.e, v, partials_[0][operand].getType()));
+  // Appends the partials of one result to `parts`, those of the warps from `warp` on.
+  void LoadShare(size_t operand, Value result, Value warp, llvm::SmallVector<Tuple>& parts) {
+    const int count = parts.size(), vec = run_ > 1 ? 1 : VectorOf(operand, count);
+    for (int i = 0; i < count; i += vec) {
+      Value slot = SlotOf(operand, result, f_.e.Add(warp, f_.e.Int(i)));
+      for (auto [k, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
+        parts[i + k].push_back(FromShared(f_.e, v, partials_[0][operand].getType()));
     }
   }
 

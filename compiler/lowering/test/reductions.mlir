@@ -167,3 +167,33 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %t : f32
   }
 }
+
+// -----
+
+#wide = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [1, 32], order = [1, 0]}>
+
+// Eight results of 32 warps: a lane writes one of its warp's. Then eight lanes combine the parts of a result, four each.
+// CHECK-LABEL: llvm.func {{.*}}@parts_in_lanes
+// CHECK-COUNT-9: shfl.sync.bfly
+//     CHECK-NOT:   shfl
+//         CHECK:   llvm.store {{.*}} : f32, !llvm.ptr<3>
+//     CHECK-NOT:   llvm.store
+//         CHECK:   nvvm.barrier.cta.sync
+//         CHECK:   llvm.load {{.*}} : !llvm.ptr<3> -> vector<4xf32>
+//     CHECK-NOT:   llvm.load
+// CHECK-COUNT-3: shfl.sync.bfly
+//     CHECK-NOT:   shfl
+//         CHECK:   llvm.store {{.*}} : f32, !llvm.ptr<3>
+//         CHECK:   nvvm.barrier.cta.sync
+//     CHECK-NOT:   nvvm.barrier.cta.sync
+//         CHECK:   llvm.return
+module attributes {"ttg.num-warps" = 32 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func private @parts_in_lanes(%x: tensor<8x8192xf32, #wide>) -> tensor<8xf32, #ttg.slice<{dim = 1, parent = #wide}>> attributes {allocation.bytes = 1056 : i32} {
+    %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) {allocation.offset = 0 : i32} : (tensor<8x8192xf32, #wide>) -> tensor<8xf32, #ttg.slice<{dim = 1, parent = #wide}>>
+    tt.return %s : tensor<8xf32, #ttg.slice<{dim = 1, parent = #wide}>>
+  }
+}
