@@ -338,7 +338,10 @@ void FunctionLowering::CreateFunction() {
       attributes.push_back(e.b.getStrArrayAttr({kSmallBuffersAttr, small}));
     lowered_.setPassthroughAttr(e.b.getArrayAttr(attributes));
   } else {
-    lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr("noinline")}));
+    // What could not go into a region of one block.
+    auto stays = func_->getAttrOfType<mlir::BoolAttr>("noinline");
+    lowered_.setPassthroughAttr(
+        e.b.getArrayAttr({e.b.getStringAttr(stays && stays.getValue() ? "noinline" : "alwaysinline")}));
   }
 }
 
