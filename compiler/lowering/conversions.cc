@@ -117,6 +117,8 @@ Value BoundForF16(Emitter& e, Value x, bool is_signed) {
 
 // Integers of so many bits may be beyond the range of f16.
 constexpr int kF16Bits = 16;
+// All of so many bits are numbers of f32.
+constexpr int kF32Bits = 24, kLongBits = 64;
 
 // Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart. An i64 is
 // rounded twice, as on the device's own path.
@@ -125,13 +127,19 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   constexpr bool kSigned = std::is_same_v<Llvm, LLVM::SIToFPOp>;
   // A difference that is negative is a large number without a sign.
-  const bool may_exceed = to.isF16() && (!kSigned || MagnitudeBits(op->getOperand(0)) >= kF16Bits);
+  const int magnitude = kSigned ? MagnitudeBits(op->getOperand(0)) : kLongBits;
+  const bool may_exceed = to.isF16() && magnitude >= kF16Bits;
+  ValueList values = f.Get(op->getOperand(0));
+  const int width = std::min<int>(values[0].getType().getIntOrFloatBitWidth(), magnitude);
+  if (values[0].getType().isInteger(32) && width > kF32Bits) {
+    Values native = f.target.ConvertWords(f.e.b, f.e.loc, to, kSigned, values);
+    if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
+  }
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
     const Value number = may_exceed ? BoundForF16(e, x[0], kSigned) : x[0];
     if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, number));
-    unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    FloatType through = width > 24 ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());
+    FloatType through = width > kF32Bits ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());
     Value wide = Llvm::create(e.b, e.loc, through, x[0]);
     return ConvertOne(e, wide, through, to, tt::RoundingMode::kRtne);
   });

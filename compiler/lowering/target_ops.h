@@ -198,6 +198,11 @@ class TargetOps {
                                                             mlir::ValueRange values) const {
     return {};
   }
+  // Integers of 32 bits as `to`, rounded once; empty: by LLVM's operations.
+  virtual llvm::SmallVector<mlir::Value> ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                                      bool is_signed, mlir::ValueRange values) const {
+    return {};
+  }
   // Inline assembly: operands in registers, results as a struct or a single value of `result`.
   virtual mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                  mlir::ValueRange args, llvm::StringRef text,

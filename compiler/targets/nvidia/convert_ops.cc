@@ -139,4 +139,19 @@ Values NvidiaOps::ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::Flo
   return {};
 }
 
+Values NvidiaOps::ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, bool is_signed,
+                               mlir::ValueRange values) const {
+  // Others round such a number to bf16 by way of f64.
+  if (!to.isBF16() || compute_capability_ < 90) return {};
+  Values results;
+  for (mlir::Value value : values) {
+    PtxBuilder ptx(b, loc);
+    std::string text = is_signed ? "cvt.rn.bf16.s32 " : "cvt.rn.bf16.u32 ";
+    text += ptx.AddOutput(b.getI16Type()) + ", ";
+    text += ptx.AddInput(value) + ";";
+    results.push_back(LLVM::BitcastOp::create(b, loc, to, ptx.Emit(text, /*touches_memory=*/false)[0]));
+  }
+  return results;
+}
+
 }  // namespace tritond::compiler

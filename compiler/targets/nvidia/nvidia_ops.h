@@ -76,6 +76,10 @@ class NvidiaOps final : public TargetOps {
   llvm::SmallVector<mlir::Value> ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
                                                     mlir::ValueRange values) const override;
 
+  // By cvt: convert_ops.cc.
+  llvm::SmallVector<mlir::Value> ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                              bool is_signed, mlir::ValueRange values) const override;
+
   // mma.sync for results of encoding nvidia_mma, version 2: f16, bf16, tf32 (f32), s8, and fp8 from 8.9 on.
   std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const override;
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,

@@ -505,6 +505,18 @@ TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
   EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF64Type(), {k.arg(1), k.arg(1), k.arg(1), k.arg(1)}).empty());
 }
 
+TEST_F(NvidiaOpsTest, WordsAreRoundedToBf16Once) {
+  for (const auto& [is_signed, instruction] : {std::pair(true, "cvt.rn.bf16.s32"), std::pair(false, "cvt.rn.bf16.u32")}) {
+    TestKernel k("pi");
+    auto floats = ops_.ConvertWords(k.builder(), k.loc(), k.builder().getBF16Type(), is_signed, {k.arg(1)});
+    ASSERT_EQ(floats.size(), 1u);
+    k.Keep(0, floats[0]);
+    EXPECT_THAT(Compile(k), HasSubstr(instruction));
+  }
+  TestKernel k("pi");
+  EXPECT_TRUE(ops_.ConvertWords(k.builder(), k.loc(), k.builder().getF16Type(), true, {k.arg(1)}).empty());
+}
+
 TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {
   TestKernel k("pii");
   auto& b = k.builder();
