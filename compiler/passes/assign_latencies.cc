@@ -10,12 +10,13 @@
 // From each dot the operands, and their scales, are followed backward through the body. A load found so has level 0,
 // one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
 // - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
-// feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
-// least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
-// what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
-// of the dots. So do copies for whose buffers there is no room, where it is known how many registers a thread has.
-// Small loads that addresses of copies depend on, as those of a table of pages do, and that have no buffers themselves,
-// start one iteration before the copies and wait likewise.
+// feed no dot take part too. Small ones of them wait in registers where a dot's operand is a block of a descriptor:
+// bulk copies take its place only if all copies of the loop are such. A load of different levels is left out.
+// Asynchronous copies, where there are any, move at least so many neighbouring bytes. Loads that feed dots but are no
+// such copies are started one iteration ahead, and what they load waits in registers. This is so if these registers are
+// not too many and a thread has them beside those of the dots. So do copies for whose buffers there is no room, where
+// it is known how many registers a thread has. Small loads that addresses of copies depend on, as those of a table of
+// pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -101,6 +102,8 @@ constexpr int64_t kMostStreamWords = 32;
 constexpr int64_t kMuchLonger = 3;
 // Of a dot whose operands are copied in place.
 constexpr int64_t kMostInPlaceAccumulators = 64;
+// Of a load that waits beside bulk copies.
+constexpr int64_t kMostBesideWords = 8;
 // That addresses of copies are computed from and that wait for them.
 constexpr int64_t kMostAddressWords = 8;
 
@@ -131,6 +134,10 @@ class LatencyAssigner final {
   bool Find() {
     for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
       for (mlir::OpOperand* input : dot.Inputs()) Follow(input->get(), 0);
+    for (auto [load, level] : levels_) {
+      for_dots_.insert(load);
+      takes_blocks_ |= IsOfNamedBlock(load) && IsReadByUnit(load);
+    }
     if (all_loads_) {
       for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator()))
         if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
@@ -148,7 +155,8 @@ class LatencyAssigner final {
     for (auto [load, level] : levels_)
       if (level == 1 && CanWait(load)) addresses.push_back(load);
     levels_.remove_if([&](const auto& entry) {
-      if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
+      const bool is_beside = takes_blocks_ && !for_dots_.contains(entry.first) && IsFewWords(entry.first);
+      if (entry.second != kAmbiguous && !is_beside && CanCopy(entry.first, axes)) return false;
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
@@ -315,6 +323,10 @@ class LatencyAssigner final {
   static bool CanWait(tt::LoadOp load) {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
     return type && type.getElementType().isIntOrFloat() && !load.getIsVolatile();
+  }
+
+  static bool IsFewWords(tt::LoadOp load) {
+    return CanWait(load) && !IsOfNamedBlock(load) && RegistersOf(load.getResult()) <= kMostBesideWords;
   }
 
   // Of loads of level 1, those without buffers.
@@ -503,6 +515,8 @@ class LatencyAssigner final {
   bool all_loads_;
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
+  llvm::DenseSet<Operation*> for_dots_;    // loads of levels_ that dots follow from
+  bool takes_blocks_ = false;              // bulk copies may fill the buffer of one of these
   llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
   llvm::SmallVector<Operation*> prefetched_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;

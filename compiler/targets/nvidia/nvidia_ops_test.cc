@@ -506,7 +506,8 @@ TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
 }
 
 TEST_F(NvidiaOpsTest, WordsAreRoundedToBf16Once) {
-  for (const auto& [is_signed, instruction] : {std::pair(true, "cvt.rn.bf16.s32"), std::pair(false, "cvt.rn.bf16.u32")}) {
+  for (const auto& [is_signed, instruction] :
+       {std::pair(true, "cvt.rn.bf16.s32"), std::pair(false, "cvt.rn.bf16.u32")}) {
     TestKernel k("pi");
     auto floats = ops_.ConvertWords(k.builder(), k.loc(), k.builder().getBF16Type(), is_signed, {k.arg(1)});
     ASSERT_EQ(floats.size(), 1u);
