@@ -10,6 +10,12 @@ include "mlir/Pass/PassBase.td"
 def CombinePass : Pass<"tt-combine", "::mlir::ModuleOp"> {
   let summary = "merges chains of pointer arithmetic, dot and add, select and load, reduce of a product";
 }
+def FillBuffersEarlyPass : Pass<"ttg-fill-buffers-early", "::mlir::ModuleOp"> {
+  let summary = "loaded operands go to their buffers at once where a loop lacks registers";
+  let options = [
+    Option<"registers", "registers", "int64_t", "256", "words of a thread">,
+    Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
+}
 def FoldEqualElementsPass : Pass<"tt-fold-equal-elements", "::mlir::ModuleOp"> {
   let summary = "computes integers that are the same for all elements of a tensor once";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -70,6 +70,10 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   sink.reads_late = true;
   sink.max_buffer_bytes = info.max_shared_bytes / 4 * 3;
   pm.addPass(createSinkOperandReadsPass(sink));
+  FillBuffersEarlyPassOptions fill;
+  fill.registers = sink.registers;
+  fill.max_buffer_bytes = info.max_shared_bytes / 2;
+  pm.addPass(createFillBuffersEarlyPass(fill));
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
   // Once their operands come from buffers: the accumulators of these dots may be in parts.

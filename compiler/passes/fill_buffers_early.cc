@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operand that is loaded ahead of the dots before its own waits in registers, and goes to its buffer when its dot
+// comes. Where the loop needs more registers than a thread has, it goes there at once:
+//
+//   scf.for … {                                         scf.for … {
+//     %k = tt.load %p                                     %k = tt.load %p
+//     %v = tt.load %q                                     %v = tt.load %q
+//     %a = ttg.local_alloc %k                             %b = ttg.local_alloc %v
+//     %s = tt.dot %x, %a, …                       ->      %a = ttg.local_alloc %k
+//     …                                                   %s = tt.dot %x, %a, …
+//     %b = ttg.local_alloc %v                             …
+//     %d = tt.dot %y, %b, …                               %d = tt.dot %y, %b, …
+//   }                                                   }
+//
+// All loads are on their way before the first buffer waits for one. The buffers are there together then; nothing is
+// done where this could take too much shared memory.
+#include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_FILLBUFFERSEARLYPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+
+// The operation behind the load and all loads that follow it; null if the alloc is there already, or is of no load.
+Operation* PlaceOf(ttg::LocalAllocOp alloc) {
+  auto load = alloc.getSrc() ? alloc.getSrc().getDefiningOp<tt::LoadOp>() : tt::LoadOp();
+  if (!load || load->getBlock() != alloc->getBlock()) return nullptr;
+  Operation* place = load->getNextNode();
+  while (llvm::isa<tt::LoadOp, ttg::LocalAllocOp>(place) && place != alloc.getOperation()) place = place->getNextNode();
+  return place == alloc.getOperation() ? nullptr : place;
+}
+
+struct FillBuffersEarlyPass : impl::FillBuffersEarlyPassBase<FillBuffersEarlyPass> {
+  using FillBuffersEarlyPassBase::FillBuffersEarlyPassBase;
+
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<tt::FuncOp>()) {
+      // All buffers at once: more than the kernel needs.
+      int64_t bytes = 0;
+      function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
+      if (bytes > max_buffer_bytes) continue;
+      function.walk([&](mlir::scf::ForOp loop) {
+        if (PeakRegisters(*loop.getBody()) <= registers) return;
+        for (auto alloc : llvm::make_early_inc_range(loop.getBody()->getOps<ttg::LocalAllocOp>()))
+          if (Operation* place = PlaceOf(alloc)) alloc->moveBefore(place);
+      });
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
