@@ -16,7 +16,10 @@
 // such copies are started one iteration ahead, and what they load waits in registers. This is so if these registers are
 // not too many and a thread has them beside those of the dots. So do copies for whose buffers there is no room, where
 // it is known how many registers a thread has. Small loads that addresses of copies depend on, as those of a table of
-// pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise.
+// pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise. Small loads
+// that feed no dot, as those of factors that scale what a dot makes, start one iteration ahead and wait likewise: else
+// each iteration would wait for memory. Where the loop says tt.num_stages, this is so beside blocks of descriptors
+// alone: bulk copies take the place of copies only if all of the loop are such.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -102,7 +105,7 @@ constexpr int64_t kMostStreamWords = 32;
 constexpr int64_t kMuchLonger = 3;
 // Of a dot whose operands are copied in place.
 constexpr int64_t kMostInPlaceAccumulators = 64;
-// Of a load that waits beside bulk copies.
+// Of loads beside those of the dots, that wait for the next iteration.
 constexpr int64_t kMostBesideWords = 8;
 // That addresses of copies are computed from and that wait for them.
 constexpr int64_t kMostAddressWords = 8;
@@ -134,13 +137,12 @@ class LatencyAssigner final {
   bool Find() {
     for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
       for (mlir::OpOperand* input : dot.Inputs()) Follow(input->get(), 0);
-    for (auto [load, level] : levels_) {
-      for_dots_.insert(load);
-      takes_blocks_ |= IsOfNamedBlock(load) && IsReadByUnit(load);
-    }
+    FindBeside();
     if (all_loads_) {
       for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator()))
-        if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
+        if (auto load = llvm::dyn_cast<tt::LoadOp>(op);
+            load && !levels_.count(load) && !llvm::is_contained(beside_, load))
+          Follow(load.getResult(), 0);
     }
     levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
     FindStreams();
@@ -155,8 +157,7 @@ class LatencyAssigner final {
     for (auto [load, level] : levels_)
       if (level == 1 && CanWait(load)) addresses.push_back(load);
     levels_.remove_if([&](const auto& entry) {
-      const bool is_beside = takes_blocks_ && !for_dots_.contains(entry.first) && IsFewWords(entry.first);
-      if (entry.second != kAmbiguous && !is_beside && CanCopy(entry.first, axes)) return false;
+      if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
@@ -167,7 +168,10 @@ class LatencyAssigner final {
       for (auto [load, level] : levels_)
         if (level == 0) others.push_back(load);
     AssignInRegisters(others);
-    if (has_buffers && !levels_.empty()) AssignAddresses(addresses);
+    if (has_buffers && !levels_.empty()) {
+      AssignAddresses(addresses);
+      for (tt::LoadOp load : beside_) WaitInRegisters(load);
+    }
     for (tt::LoadOp load : streams_) WaitInRegisters(load);
     MarkLateDot();
   }
@@ -325,10 +329,6 @@ class LatencyAssigner final {
     return type && type.getElementType().isIntOrFloat() && !load.getIsVolatile();
   }
 
-  static bool IsFewWords(tt::LoadOp load) {
-    return CanWait(load) && !IsOfNamedBlock(load) && RegistersOf(load.getResult()) <= kMostBesideWords;
-  }
-
   // Of loads of level 1, those without buffers.
   static void AssignAddresses(llvm::ArrayRef<tt::LoadOp> loads) {
     int64_t words = 0;
@@ -342,6 +342,37 @@ class LatencyAssigner final {
     mlir::Builder b(load.getContext());
     load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
     load->setAttr(kInRegistersAttr, b.getUnitAttr());
+  }
+
+  // Small loads that feed no dot and wait for no other load. What they load is there when the dots are over.
+  void FindBeside() {
+    const bool takes_blocks = llvm::any_of(
+        levels_, [](const auto& entry) { return IsOfNamedBlock(entry.first) && IsReadByUnit(entry.first); });
+    if (levels_.empty() || (all_loads_ && !takes_blocks)) return;
+    int64_t words = 0;
+    for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
+      const bool is_scalar = load.getType().isIntOrFloat() && !load.getIsVolatile();
+      if (levels_.count(load) || !(is_scalar || CanWait(load)) || IsOfNamedBlock(load) || !MayStartEarly(load, loop_))
+        continue;
+      if (llvm::any_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); })) continue;
+      words += RegistersOf(load.getResult());
+      beside_.push_back(load);
+    }
+    if (words > kMostBesideWords) beside_.clear();
+  }
+
+  // Whether anything of the iteration that `value` is computed from has effects, or is a dot or a loop.
+  bool DependsOnReads(Value value) {
+    llvm::SetVector<Value> values;
+    values.insert(value);
+    for (size_t i = 0; i < values.size(); ++i) {
+      Operation* made = values[i].getDefiningOp();
+      if (!made || made->getBlock() != loop_.getBody()) continue;
+      if (made->getNumRegions() > 0 || llvm::isa<tt::DotOpInterface>(made) || !(mlir::isPure(made) || IsDivision(made)))
+        return true;
+      values.insert(made->operand_begin(), made->operand_end());
+    }
+    return false;
   }
 
   void FindStreams() {
@@ -515,8 +546,7 @@ class LatencyAssigner final {
   bool all_loads_;
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
-  llvm::DenseSet<Operation*> for_dots_;    // loads of levels_ that dots follow from
-  bool takes_blocks_ = false;              // bulk copies may fill the buffer of one of these
+  llvm::SmallVector<tt::LoadOp> beside_;   // that feed no dot
   llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
   llvm::SmallVector<Operation*> prefetched_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;

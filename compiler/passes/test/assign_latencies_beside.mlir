@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s --ttg-assign-latencies="num-stages=3 max-shared-bytes=233472 max-waiting-elements=64" | FileCheck %s
 
-// Factors of rows beside operands that are blocks of descriptors wait in registers, so that all copies of the loop may be bulk copies.
+// Factors of rows feed no dot. They wait in registers where the loop leaves it to the compiler, or where operands are blocks of descriptors:
+// all copies of the loop may then be bulk copies.
 // CHECK-LABEL: @blocks
 //       CHECK:   tt.load %arg0, %{{.*}} {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg1, %{{.*}} {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg2 {loop.in_registers, tt.latency = 1 : i32}
-// Beside others they are copied as well.
 // CHECK-LABEL: @pointers
 //       CHECK:   tt.load %arg0 {tt.latency = 2 : i32}
+//       CHECK:   tt.load %arg2 {loop.in_registers, tt.latency = 1 : i32}
+// Where the loop says how many stages it has, they are copied as well.
+// CHECK-LABEL: @says_how_many
+//       CHECK:   tt.load %arg0 {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg2 {tt.latency = 2 : i32}
+// An address that the iteration reads itself is not known before it.
+// CHECK-LABEL: @follows
+//       CHECK:   tt.load %arg0 {tt.latency = 2 : i32}
+//       CHECK:   tt.load %{{.*}} : !tt.ptr<i32>
+//       CHECK:   tt.load %{{.*}} : tensor<64x!tt.ptr<f32>
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #row = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
@@ -55,7 +64,49 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
       %scaled = arith.mulf %d, %w : tensor<64x64xf32, #mma>
       %sum = arith.addf %acc, %scaled : tensor<64x64xf32, #mma>
       scf.yield %sum : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+  tt.func @says_how_many(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: i32, %s: tensor<64x!tt.ptr<f32>, #row>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %f = tt.load %s : tensor<64x!tt.ptr<f32>, #row>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %zero : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %g = ttg.convert_layout %f : tensor<64xf32, #row> -> tensor<64xf32, #factor>
+      %e = tt.expand_dims %g {axis = 1 : i32} : tensor<64xf32, #factor> -> tensor<64x1xf32, #mma>
+      %w = tt.broadcast %e : tensor<64x1xf32, #mma> -> tensor<64x64xf32, #mma>
+      %scaled = arith.mulf %d, %w : tensor<64x64xf32, #mma>
+      %sum = arith.addf %acc, %scaled : tensor<64x64xf32, #mma>
+      scf.yield %sum : tensor<64x64xf32, #mma>
     } {tt.num_stages = 3 : i32}
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+  tt.func @follows(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %table: !tt.ptr<i32>, %s: tensor<64x!tt.ptr<f32>, #row>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %entry = tt.addptr %table, %i : !tt.ptr<i32>, i32
+      %at = tt.load %entry : !tt.ptr<i32>
+      %ats = tt.splat %at : i32 -> tensor<64xi32, #row>
+      %sp = tt.addptr %s, %ats : tensor<64x!tt.ptr<f32>, #row>, tensor<64xi32, #row>
+      %f = tt.load %sp : tensor<64x!tt.ptr<f32>, #row>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %zero : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %g = ttg.convert_layout %f : tensor<64xf32, #row> -> tensor<64xf32, #factor>
+      %e = tt.expand_dims %g {axis = 1 : i32} : tensor<64xf32, #factor> -> tensor<64x1xf32, #mma>
+      %w = tt.broadcast %e : tensor<64x1xf32, #mma> -> tensor<64x64xf32, #mma>
+      %scaled = arith.mulf %d, %w : tensor<64x64xf32, #mma>
+      %sum = arith.addf %acc, %scaled : tensor<64x64xf32, #mma>
+      scf.yield %sum : tensor<64x64xf32, #mma>
+    }
     tt.return %r : tensor<64x64xf32, #mma>
   }
 }
