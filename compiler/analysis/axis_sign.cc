@@ -21,15 +21,42 @@ bool Any(OperandInfos in) {
   return llvm::any_of(in, [](const AxisInfo& info) { return info.non_negative; });
 }
 
-// Whether `op` is x - (x / d) * d. A remainder has the sign of x, whatever d is.
-bool IsRemainder(arith::SubIOp op) {
-  auto product = op.getRhs().getDefiningOp<arith::MulIOp>();
-  if (!product) return false;
-  auto is_quotient = [&](mlir::Value factor, mlir::Value divisor) {
+// The x of (x / d) * d; null where `value` is no such product.
+mlir::Value DividendOf(mlir::Value value) {
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  if (!product) return {};
+  auto dividend = [](mlir::Value factor, mlir::Value divisor) {
     auto quotient = factor.getDefiningOp<arith::DivSIOp>();
-    return quotient && quotient.getLhs() == op.getLhs() && quotient.getRhs() == divisor;
+    return quotient && quotient.getRhs() == divisor ? quotient.getLhs() : mlir::Value();
   };
-  return is_quotient(product.getLhs(), product.getRhs()) || is_quotient(product.getRhs(), product.getLhs());
+  mlir::Value of_left = dividend(product.getLhs(), product.getRhs());
+  return of_left ? of_left : dividend(product.getRhs(), product.getLhs());
+}
+
+// Whether `tensor` has no element below `scalar`, by how both are made: of the same terms, with indices beside.
+bool IsAtLeast(mlir::Value tensor, mlir::Value scalar) {
+  if (auto splat = tensor.getDefiningOp<tt::SplatOp>()) return splat.getSrc() == scalar;
+  auto is_index = [](mlir::Value value) {
+    auto range = value.getDefiningOp<tt::MakeRangeOp>();
+    return range && static_cast<int32_t>(range.getStart()) >= 0;
+  };
+  if (auto sum = tensor.getDefiningOp<arith::AddIOp>())
+    return (is_index(sum.getRhs()) && IsAtLeast(sum.getLhs(), scalar)) ||
+           (is_index(sum.getLhs()) && IsAtLeast(sum.getRhs(), scalar));
+  auto tensors = tensor.getDefiningOp<arith::SubIOp>();
+  auto scalars = scalar.getDefiningOp<arith::SubIOp>();
+  if (!tensors || !scalars) return false;
+  auto same = tensors.getRhs().getDefiningOp<tt::SplatOp>();
+  return same && same.getSrc() == scalars.getRhs() && IsAtLeast(tensors.getLhs(), scalars.getLhs());
+}
+
+// Whether `op` is x - (x / d) * d. A remainder has the sign of x, whatever d is. Where all elements of the quotient are
+// equal, the first one may stand for x in it. Nothing negative is left then either.
+bool IsRemainder(arith::SubIOp op) {
+  if (DividendOf(op.getRhs()) == op.getLhs()) return true;
+  auto splat = op.getRhs().getDefiningOp<tt::SplatOp>();
+  mlir::Value first = splat ? DividendOf(splat.getSrc()) : mlir::Value();
+  return first && IsAtLeast(op.getLhs(), first);
 }
 
 bool OfConstant(arith::ConstantOp op) {

@@ -147,6 +147,38 @@ tt.func @div_rem(%x: i32 {tt.divisibility = 16 : i32}, %y: i32) {
 
 // -----
 
+// The first element stands for all of them in a quotient that is equal all over. What it leaves over is no more negative.
+// CHECK-LABEL: @left_over_first
+tt.func @left_over_first(%x: i32 {tt.divisibility = 16 : i32}, %y: i32 {tt.divisibility = 16 : i32}) {
+  %c16 = arith.constant 16 : i32
+  %pid = tt.get_program_id x : i32
+  %first = arith.muli %pid, %c16 : i32
+  %firsts = tt.splat %first : i32 -> tensor<16xi32>
+  %r = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %index = arith.addi %firsts, %r : tensor<16xi32>
+  %q = arith.divsi %first, %x : i32
+  %p = arith.muli %q, %x : i32
+  %product = tt.splat %p : i32 -> tensor<16xi32>
+  // CHECK: arith.subi %{{.*}} => [16] [16] [1]{{$}}
+  %rest = arith.subi %index, %product : tensor<16xi32>
+  %sy = tt.splat %y : i32 -> tensor<16xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [16]{{$}}
+  %0 = arith.divsi %rest, %sy : tensor<16xi32>
+  // So it is of what is left over of what is left over.
+  // CHECK: arith.subi %{{.*}} => [1] [16] [1]{{$}}
+  %rest_first = arith.subi %first, %p : i32
+  %q2 = arith.divsi %rest_first, %y : i32
+  %p2 = arith.muli %q2, %y : i32
+  %product2 = tt.splat %p2 : i32 -> tensor<16xi32>
+  // CHECK: arith.subi %{{.*}} => [16] [16] [1]{{$}}
+  %rest2 = arith.subi %rest, %product2 : tensor<16xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [16]{{$}}
+  %1 = arith.divsi %rest2, %sy : tensor<16xi32>
+  tt.return
+}
+
+// -----
+
 // What a quotient leaves over is a remainder, and no more negative than the dividend. So are its quotients over runs.
 // CHECK-LABEL: @left_over
 tt.func @left_over(%x: i32 {tt.divisibility = 16 : i32}, %y: i32 {tt.divisibility = 16 : i32}) {
