@@ -30,6 +30,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(CreateCanonicalizePass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
+  // Before first elements stand for tensors.
+  pm.addPass(createNarrowQuotientsPass());
   // What it makes are splats, which the next pass moves.
   pm.addPass(createFoldEqualElementsPass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.

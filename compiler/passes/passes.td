@@ -43,6 +43,10 @@ def NarrowIndicesPass : Pass<"tt-narrow-indices", "::mlir::ModuleOp"> {
   let options = [Option<"threads", "threads", "int64_t", "0",
                         "of a block; 0: indices with scalars that change in a loop stay as they are">];
 }
+def NarrowQuotientsPass : Pass<"tt-narrow-quotients", "::mlir::ModuleOp"> {
+  let summary = "divides numbers of 32 bits in 32 bits, where the program has made them longer";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
   let summary = "adds what an address has of scalars that change in a loop to its base";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
