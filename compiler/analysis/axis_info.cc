@@ -388,26 +388,49 @@ int AxisInfoAnalysis::ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) 
   return static_cast<int>(std::min(std::max(span(x, y), span(y, x)), SizeOf(compare, dim)));
 }
 
-int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const {
+// Whether numbers are compared with another one that few of them equal. Truth values are numbers, too: those are short,
+// or compared with zero.
+static bool SeldomFails(mlir::arith::CmpIOp compare) {
+  constexpr unsigned kNumberBits = 32;
+  if (compare.getPredicate() != mlir::arith::CmpIPredicate::ne) return false;
+  mlir::Type element = mlir::getElementTypeOrSelf(compare.getLhs().getType());
+  return element.getIntOrFloatBitWidth() >= kNumberBits &&
+         !llvm::any_of(compare->getOperands(), [](Value x) { return mlir::matchPattern(x, mlir::m_Zero()); });
+}
+
+// The neighbours along `dim` that are compared with one value.
+int AxisInfoAnalysis::SharedSpan(mlir::arith::CmpIOp compare, unsigned dim) const {
+  const int64_t x = Get(compare.getLhs()).dims[dim].constancy, y = Get(compare.getRhs()).dims[dim].constancy;
+  return static_cast<int>(std::min(std::max(x, y), SizeOf(compare, dim)));
+}
+
+int AxisInfoAnalysis::SpanOf(Value mask, unsigned dim, bool is_likely) const {
   int constancy = MaskConstancy(mask, dim), size = SizeOf(mask, dim);
   Operation* made = mask.getDefiningOp();
   if (!made) return constancy;
+  auto span_of = [&](Value source, unsigned along) { return SpanOf(source, along, is_likely); };
   int span = llvm::TypeSwitch<Operation*, int>(made)
-                 .Case([&](ttg::ConvertLayoutOp convert) { return MaskSpan(convert.getSrc(), dim); })
-                 .Case([&](tt::BlockMaskOp block) { return MaskSpan(block.getMask(), dim); })
+                 .Case([&](ttg::ConvertLayoutOp convert) { return span_of(convert.getSrc(), dim); })
+                 .Case([&](tt::BlockMaskOp block) { return span_of(block.getMask(), dim); })
                  .Case([&](tt::BroadcastOp broadcast) {
-                   return SizeOf(broadcast.getSrc(), dim) == size ? MaskSpan(broadcast.getSrc(), dim) : size;
+                   return SizeOf(broadcast.getSrc(), dim) == size ? span_of(broadcast.getSrc(), dim) : size;
                  })
                  .Case([&](tt::ExpandDimsOp expand) {
-                   return dim == expand.getAxis() ? 1 : MaskSpan(expand.getSrc(), dim - (dim > expand.getAxis()));
+                   return dim == expand.getAxis() ? 1 : span_of(expand.getSrc(), dim - (dim > expand.getAxis()));
                  })
                  .Case([&](mlir::arith::AndIOp both) {
-                   return std::min(MaskSpan(both.getLhs(), dim), MaskSpan(both.getRhs(), dim));
+                   return std::min(span_of(both.getLhs(), dim), span_of(both.getRhs(), dim));
                  })
-                 .Case([&](mlir::arith::CmpIOp compare) { return ComparisonSpan(compare, dim); })
+                 .Case([&](mlir::arith::CmpIOp compare) {
+                   return is_likely && SeldomFails(compare) ? SharedSpan(compare, dim) : ComparisonSpan(compare, dim);
+                 })
                  .Default([](Operation*) { return 1; });
   return std::max(constancy, span);
 }
+
+int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const { return SpanOf(mask, dim, /*is_likely=*/false); }
+
+int AxisInfoAnalysis::MaskLikelySpan(Value mask, unsigned dim) const { return SpanOf(mask, dim, /*is_likely=*/true); }
 
 int AxisInfoAnalysis::MaskTurns(Value mask, unsigned dim, int group) const {
   if (MaskConstancy(mask, dim) >= group) return 0;

@@ -70,11 +70,16 @@ class AxisInfoAnalysis final {
   // That is so for an index that runs on, compared with one bound. At most the size of the dimension; at least
   // MaskConstancy.
   int MaskSpan(mlir::Value mask, unsigned dim) const;
+  // Groups of this many neighbours along `dim` seldom differ in the mask: those of MaskSpan, and numbers that are
+  // compared with one value to leave it out. But only all elements of a group tell. At least MaskSpan.
+  int MaskLikelySpan(mlir::Value mask, unsigned dim) const;
   // How many times the mask changes at most within a group of `group` neighbours along `dim`, a divisor of MaskSpan.
   int MaskTurns(mlir::Value mask, unsigned dim, int group) const;
 
  private:
   int ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) const;
+  int SharedSpan(mlir::arith::CmpIOp compare, unsigned dim) const;
+  int SpanOf(mlir::Value mask, unsigned dim, bool is_likely) const;
 
   llvm::DenseMap<mlir::Value, AxisInfo> infos_;
 };

@@ -5,7 +5,8 @@
 // addresses are neighbours and aligned, and that one mask covers them. Threads that hold copies all load, but one
 // stores. What a mask leaves out is zero where the operation names no other value and something may see it.
 //
-// A mask that is an index below a bound seldom cuts through neighbours. Where it might, a branch chooses:
+// A mask that is an index below a bound, or that leaves out one number, seldom cuts through neighbours. Where it might,
+// a branch chooses:
 //
 //   if (%mask[0] == %mask[3] && …) @%mask[0] ld.v4 [%p] ; …    // as almost everywhere
 //   else @%mask[0] ld [%p] ; @%mask[1] ld [%p + 1] ; …
@@ -220,12 +221,15 @@ Value UniformInGroups(FunctionLowering& f, Value mask, ValueList masks, const Re
     int last = first + groups.vec - 1;
     std::optional<unsigned> dim = RunAlong(layout, first, last);
     if (!dim || !ThreadsKeepOrder(layout, names[*dim])) return {};
-    int32_t begin = layout.ApplyNamed({{"register", first}})[*dim], span = f.axis.MaskSpan(mask, *dim);
-    if (begin / span != (begin + groups.vec - 1) / span) return {};
-    // Of a mask that changes once in a group both ends tell all; of others they do where both hold.
-    bool turns_once = f.axis.MaskTurns(mask, *dim, groups.vec) <= 1;
+    const int32_t begin = layout.ApplyNamed({{"register", first}})[*dim], end = begin + groups.vec - 1;
+    const int32_t span = f.axis.MaskSpan(mask, *dim), likely = f.axis.MaskLikelySpan(mask, *dim);
+    if (begin / likely != end / likely) return {};
+    // Of a mask that changes once in a group both ends tell all; of others they do where both hold, within a span.
+    const bool ends_tell = begin / span == end / span;
+    const bool turns_once = ends_tell && f.axis.MaskTurns(mask, *dim, groups.vec) <= 1;
     Value same = turns_once ? f.e.Compare(mlir::LLVM::ICmpPredicate::eq, masks[first], masks[last])
                             : f.e.And(masks[first], masks[last]);
+    for (int r = first + 1; r < last && !ends_tell; ++r) same = f.e.And(same, masks[r]);
     uniform = uniform ? f.e.And(uniform, same) : same;
   }
   return uniform;

@@ -17,8 +17,9 @@ struct RegisterGroups {
 // memory. One group of one for a scalar.
 RegisterGroups GroupRegisters(FunctionLowering& f, mlir::Value ptr, mlir::Value mask, mlir::Type element);
 
-// i1: whether `mask`, whose registers are `masks`, is the same for all elements of each group. The first and the last
-// element of each group tell (AxisInfoAnalysis::MaskSpan). Null where they do not tell.
+// i1: whether `mask`, whose registers are `masks`, is the same for all elements of each group, as it mostly is. Where
+// it can, it asks the first and the last element of each group alone (AxisInfoAnalysis::MaskSpan). Null where groups
+// differ more often (MaskLikelySpan).
 mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList masks, const RegisterGroups& groups);
 
 // i1, true in the one thread that acts for an element of `v`: the first of those with copies, thread 0 for a scalar.

@@ -31,7 +31,8 @@
 // - What goes to dots alone, also after operations on its elements, is converted anyway. So it shares a width alone
 //   with others of its element's size.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
-//   Loads of parts of words, which would become twice as wide, are an exception.
+//   Loads of parts of words, which would become twice as wide, are an exception. Nor does a mask of numbers that differ
+//   from one value.
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
 //   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
 //   it computes the addresses of fewer rows, and the other loads of the word are cache hits.
@@ -158,8 +159,9 @@ class AccessReader final {
   // Where all elements of a thread are inside the mask, an access is as wide as without one.
   template <typename Op>
   std::optional<Access> LoadOrStore(Op op, bool writes) const {
-    return Pointers(op, op.getPtr(), writes, kMaxAccessBytes,
-                    [&](unsigned dim) { return op.getMask() ? axes_.MaskSpan(op.getMask(), dim) : kMaxAccessBytes; });
+    return Pointers(op, op.getPtr(), writes, kMaxAccessBytes, [&](unsigned dim) {
+      return op.getMask() ? axes_.MaskLikelySpan(op.getMask(), dim) : kMaxAccessBytes;
+    });
   }
 
   // `mask_width` says how many elements along a dimension the mask lets an access take.

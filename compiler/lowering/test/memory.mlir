@@ -149,6 +149,30 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   tt.func public @any_mask(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
     %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
     %bound = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
+    %mask = arith.cmpi eq, %range, %bound : tensor<1024xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>, #blocked>, tensor<1024xi32, #blocked>
+    %v = tt.load %ptr, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.store %ptr, %v, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A mask that leaves out one number: all four elements of a group tell whether it is wide.
+  // CHECK-LABEL: llvm.func {{.*}}@one_number
+  // CHECK-COUNT-8: llvm.icmp "ne" {{.*}} : i32
+  // CHECK-COUNT-7: llvm.and {{.*}} : i1
+  // CHECK: llvm.cond_br
+  // CHECK-COUNT-2: ld.global.v4.b32
+  // CHECK-COUNT-8: "@$2 ld.global.b32 $0, [$1];"
+  // CHECK: llvm.return
+  tt.func public @one_number(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
+    %bound = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
     %mask = arith.cmpi ne, %range, %bound : tensor<1024xi32, #blocked>
     %base = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #blocked>
     %ptr = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>, #blocked>, tensor<1024xi32, #blocked>

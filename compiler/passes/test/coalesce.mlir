@@ -64,7 +64,8 @@ tt.func @columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divi
 // -----
 
 // Without alignment an access is scalar. A mask that is an index below a bound leaves the width as it is, since lowering
-// takes the wide access where all elements are inside; one that may change anywhere does not.
+// takes the wide access where all elements are inside. So does a mask that leaves out one number. One that may change
+// anywhere does not.
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
 // CHECK-DAG: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1],
@@ -91,6 +92,17 @@ tt.func @masked(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tenso
 // CHECK-LABEL: @any_mask
 // CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f16>, #[[B]]>
 tt.func @any_mask(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<1024xf16, #b> {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<1024xi32, #b>
+  %m = arith.cmpi eq, %r, %sn : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>, #b>, tensor<1024xi32, #b>
+  %v = tt.load %q, %m : tensor<1024x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<1024xf16, #b>
+}
+// CHECK-LABEL: @one_number
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f16>, #[[W]]>
+tt.func @one_number(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<1024xf16, #b> {
   %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
   %sn = tt.splat %n : i32 -> tensor<1024xi32, #b>
   %m = arith.cmpi ne, %r, %sn : tensor<1024xi32, #b>
