@@ -20,7 +20,7 @@ struct Instruction {
 };
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
-constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947;
+constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
@@ -64,6 +64,11 @@ void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
   code->least_latencies += 1 + static_cast<double>(body.size()) * kIssueCycles / kMemoryCycles;
 }
 
+size_t CountBarriers(absl::Span<const Instruction> instructions) {
+  return std::count_if(instructions.begin(), instructions.end(),
+                       [](const Instruction& i) { return Opcode(i) == kBarrierOpcode; });
+}
+
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
   CubinCode code;
   code.bytes = instructions.size() * sizeof(Instruction);
@@ -74,10 +79,13 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.waits += Opcode(i) == kWarpGroupOpcode;
     if (Opcode(i) != kBranchOpcode) continue;
     const int64_t begin = static_cast<int64_t>(at) + 1 + Distance(i, compute_capability);
-    if (begin < 0 || begin > static_cast<int64_t>(at) || begin <= last_begin) continue;
+    // A branch to itself stands after the code.
+    if (begin < 0 || begin >= static_cast<int64_t>(at) || begin <= last_begin) continue;
     last_begin = begin;
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
-    CountLoads(instructions.subspan(begin, at + 1 - begin), &code);
+    const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
+    code.barriers += CountBarriers(body);
+    CountLoads(body, &code);
   }
   return code;
 }

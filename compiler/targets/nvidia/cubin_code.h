@@ -14,6 +14,7 @@ struct CubinCode {
   size_t bytes = 0;
   size_t loop_bytes = 0;  // of these, those of innermost loops
   size_t waits = 0;       // for wgmma
+  size_t barriers = 0;    // of innermost loops
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
   // and for those that hold the same scoreboard.

@@ -2,6 +2,7 @@
 #include "compiler/targets/nvidia/cubin_code.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/targets/nvidia/test_loop.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "gtest/gtest.h"
@@ -18,12 +19,14 @@ class CubinCodeTest : public testing::TestWithParam<int> {
   }
 
   // Of a kernel with a loop that loads 16 bytes so many times an iteration: at once, or each at an address that needs
-  // what was loaded before it.
-  CubinCode Loop(int loads, bool at_once) {
+  // what was loaded before it. Does `also`, besides.
+  CubinCode Loop(int loads, bool at_once, absl::string_view also = "") {
     AssembleOptions options;
     options.arch = absl::StrCat("sm_", GetParam());
     auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())
-                      ->Assemble(LoopThatLoads(loads, at_once, options.arch), options);
+                      ->Assemble(absl::StrReplaceAll(LoopThatLoads(loads, at_once, options.arch),
+                                                     {{"add.u32 %r1,", absl::StrCat(also, "add.u32 %r1,")}}),
+                                 options);
     EXPECT_TRUE(binary.ok()) << binary.status();
     return binary.ok() ? CodeOfCubin(*binary, "kernel", GetParam()) : CubinCode();
   }
@@ -42,6 +45,11 @@ TEST_P(CubinCodeTest, AnIterationThatWaitsMoreThanOnceTakesLongerThanItHasTo) {
   const CubinCode once = Loop(4, /*at_once=*/true), often = Loop(4, /*at_once=*/false);
   EXPECT_NEAR(once.latencies, once.least_latencies, 0.05);
   EXPECT_NEAR(often.latencies, often.least_latencies + 3, 0.2);
+}
+
+TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
+  EXPECT_EQ(Loop(1, /*at_once=*/true).barriers, 0);
+  EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);
 }
 
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {

@@ -22,10 +22,12 @@
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
-// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
+// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored. Where
+// loops have barriers, a quarter more are: a block waits there as a whole, and only others work meanwhile. Half as many
+// again are worth a few values that are stored.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
-// worth a longer code.
+// worth a longer code. It may store the more values, the more both blocks load at once.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
@@ -98,6 +100,10 @@ constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
 constexpr int64_t kShareOfNextBlockRegisters = 3;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
+// Blocks that stop at barriers, for what they were before: five for four.
+constexpr int64_t kMoreBesideBarriers = 5, kFewerBesideBarriers = 4;
+// The same where they store values: three for two.
+constexpr int64_t kMoreWorthStores = 3, kFewerWorthStores = 2;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
 // Of a thread, that the assembler may store although it has the registers.
@@ -303,19 +309,43 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   return own > asked && !loads_less && is_short ? *std::move(again) : once;
 }
 
+// How many blocks are worth a try where the warps of a block stop at barriers in loops, and so all of them wait for
+// what one of them waits for: those that leave registers enough, if they are more by a quarter; else 0.
+int64_t BlocksBesideBarriers(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
+                             const TargetInfo& info) {
+  const int64_t now = Blocks(taken, note, num_warps, info), registers = taken.registers.value_or(kMostRegisters);
+  if (code.barriers == 0 || !note.all_warps || now <= 1) return 0;
+  const int64_t all = Blocks(kLeastResources, note, num_warps, info);
+  for (int64_t blocks = all; kFewerBesideBarriers * blocks >= kMoreBesideBarriers * now; --blocks) {
+    const int64_t left = RegistersOf(blocks, num_warps, info);
+    if (registers <= left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters) return blocks;
+  }
+  return 0;
+}
+
+// Whether so many more blocks that stop at barriers are worth the values that they store.
+bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources& now, const Note& note, int num_warps,
+                            const TargetInfo& info) {
+  if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0) + kMostLoneStores) return false;
+  return kFewerWorthStores * Blocks(now, note, num_warps, info) >=
+         kMoreWorthStores * Blocks(taken, note, num_warps, info);
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little.
 std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const bool streams = AskedBlocks(ptx, note) > 0;
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch);
   int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
+  const int64_t beside = BlocksBesideBarriers(taken, before, note, num_warps, info);
+  blocks = std::max(blocks, beside);
   if (blocks == 0 && !streams) return once;
   // What stores values with all registers stores more with fewer.
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return once;
-  const int arch = info.arch.get<int>();
-  const CubinCode before = CodeOfCubin(once, kernel, arch);
-  const bool may_grow = blocks == 0 || !streams;
+  const bool may_grow = blocks == 0 || blocks == beside || !streams;
   if (blocks == 0) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
@@ -325,13 +355,16 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   if (Blocks(now, note, num_warps, info) < blocks) return once;
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
-  if (!twice && stores) return once;
+  if (stores && !twice && (blocks != beside || !MayStoreBesideBarriers(taken, now, note, num_warps, info))) return once;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
-  if (note.all_warps && after.AtOnce() * static_cast<double>(blocks) < before.AtOnce() * now_blocks) return once;
+  const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
+  if (note.all_warps && loads < loaded) return once;
   const bool loops = twice && !note.all_warps && before.loop_bytes > 0;
   const bool alone = note.all_warps && now_blocks == 1;
-  if (alone && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0) + kMostLoneStores) return once;
+  const double most_stores = kMostLoneStores * (loaded > 0 ? loads / loaded : 1);
+  if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
+    return once;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
@@ -341,7 +374,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
 }
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
-// each thread has to load far more at once.
+// each thread has to load far more at once. Where the assembler has unrolled a loop, more can start together than the
+// text says. How much that is depends on the registers, so that the best of all is taken.
 std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                           const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
@@ -349,28 +383,36 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const CubinCode code = CodeOfCubin(once, kernel, arch);
   const double at_once = code.AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  const bool loads_all = at_once >= kNearlyAll * static_cast<double>(note.loads);
+  const bool unrolled = static_cast<double>(code.loaded) > code.least_latencies * static_cast<double>(note.loads);
+  const bool loads_all = !unrolled && at_once >= kNearlyAll * static_cast<double>(note.loads);
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
-  if (!note.all_warps || loads_all || waits_once || is_full) return once;
+  if (!note.all_warps || note.loads == 0 || loads_all || waits_once || is_full) return once;
+  std::string best = once;
+  double most = kMoreOfAll;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
     const bool half = asked < blocks - 1;
-    if (asked == 0 || (half && (asked * num_warps < kLeastLoadingWarps || note.loads < kLongRowBytes))) return once;
+    if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
+    if (half && !unrolled && note.loads < kLongRowBytes) break;
     if (const int64_t left = RegistersOf(asked, num_warps, info); std::exchange(tried, left) == left) continue;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
-    if (!again.ok()) return once;
+    if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
     if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) continue;
     const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
     const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
     const double ratio = of_thread * resident / (at_once * static_cast<double>(blocks));
-    if (half ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > kMoreOfAll)
-      return *std::move(again);
+    const bool is_better =
+        half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;
+    if (!is_better) continue;
+    if (!unrolled) return *std::move(again);
+    best = *std::move(again);
+    most = ratio;
   }
-  return once;
+  return best;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/test_loop.h"
@@ -243,6 +244,35 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   EXPECT_TRUE(Choose(stores_much, Kernel(200, 1, kAllWarpsNote)) == most);
 }
 
+// A loop that loads, as LoopThatLoads, after `line`. Its warps may stop at a barrier.
+std::string Loop(bool at_once, int held, absl::string_view line, bool stops) {
+  return absl::StrReplaceAll(LoopThatLoads(4, at_once, "sm_90a", held),
+                             {{".reqntid 256\n", absl::StrCat(".reqntid 256\n", line)},
+                              {"add.u32 %r1,", stops ? "bar.sync 0;\nadd.u32 %r1," : "add.u32 %r1,"}});
+}
+
+// Of blocks of four warps, five have registers. Eight leave a thread 64.
+TEST_F(AllWarps, MoreBlocksThatStopAtBarriersMayStoreValues) {
+  for (const bool stops : {true, false}) {
+    const std::string five = Binary(Loop(true, 60, ".maxnreg 104\n", stops)),
+                      eight = Binary(Loop(true, 44, ".maxnreg 64\n", stops));
+    ASSERT_GT(ResourcesOfCubin(five, "kernel").registers.value_or(0), 80);
+    ASSERT_LE(ResourcesOfCubin(five, "kernel").registers.value_or(999), 88);
+    ASSERT_GT(ResourcesOfCubin(eight, "kernel").local_bytes.value_or(0), 0);
+    ASSERT_LE(ResourcesOfCubin(eight, "kernel").local_bytes.value_or(999), 32);
+    TwoBinaries assembler(five, eight, /*blocks=*/8);
+    EXPECT_TRUE(Choose(assembler, Kernel(80, 1, kAllWarpsNote), /*num_warps=*/4) == (stops ? eight : five)) << stops;
+  }
+}
+
+TEST_F(AllWarps, OfABlockThatIsAloneMayStoreTheMoreTheMoreTheyLoad) {
+  const std::string alone = Binary(Loop(false, 200, "", false));
+  const std::string stores = Binary(Loop(true, 120, ".maxnreg 128\n", false));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 32);
+  TwoBinaries more(alone, stores);
+  EXPECT_TRUE(Choose(more, Kernel(200, 1, kAllWarpsNote)) == stores);
+}
+
 // With four blocks of 16 warps each load waits for the one before.
 TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
@@ -256,6 +286,10 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   EXPECT_EQ(unknown.asked, 0);
   EXPECT_TRUE(Choose(same, text, /*num_warps=*/16) == at_once);
   EXPECT_EQ(same.asked, 0);
+  // The text says what one iteration loads. The assembler has unrolled the loop.
+  TwoBinaries unrolled(alone, at_once, /*blocks=*/3);
+  const std::string one_load = absl::StrCat(kAllWarpsNote, "// loads 16 bytes at once\n");
+  EXPECT_TRUE(Choose(unrolled, Kernel(24, 1, one_load), /*num_warps=*/16) == at_once);
   // The registers of as many blocks are enough.
   TwoBinaries as_many(alone, at_once, /*blocks=*/4);
   EXPECT_TRUE(Choose(as_many, text, /*num_warps=*/16) == at_once);
