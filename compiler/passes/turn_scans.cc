@@ -11,6 +11,10 @@
 //                                               ->    %t = "tt.scan"(%y) <{axis = 1 …}> : #b
 //                                                     %s = ttg.convert_layout %t : #b -> #a
 //
+// A thread may also have positions of one row that are far from each other, as accesses give them to it. Then it holds
+// many chunks, and each takes shuffles and a total of each warp. So the same bits are tried in the order of registers,
+// lanes and warps along the axis, too: each thread holds neighbours.
+//
 // The cost model compares: a conversion is paid for each element, shuffles for each chunk of the axis that a thread
 // holds. Conversions of what is cheap to compute again under #b then go (MoveConversions).
 #include "compiler/analysis/scratch.h"
@@ -56,6 +60,28 @@ Exchangeable FindExchangeable(const LinearLayout& layout, unsigned axis) {
   return found;
 }
 
+// The layout in which registers hold the nearest neighbours along the axis, lanes the next ones, and warps the
+// farthest; nothing where bits move along several dimensions.
+std::optional<LinearLayout> InOrder(const LinearLayout& layout, unsigned axis) {
+  const LayoutDim& out = layout.OutDims()[axis];
+  const uint64_t along = out.mask() << out.shift;
+  llvm::SmallVector<int> places;  // of registers, lanes and warps along the axis, in this order
+  for (const char* in : {"register", "lane", "warp"})
+    for (int bit = 0; bit < layout.InBits(in); ++bit) {
+      const int place = layout.In(in).shift + bit;
+      const uint64_t column = layout.columns()[place];
+      if ((column & along) == 0) continue;
+      if ((column & ~along) != 0) return std::nullopt;
+      places.push_back(place);
+    }
+  LinearLayout::Columns columns = layout.columns();
+  llvm::SmallVector<uint64_t> sorted;
+  for (int place : places) sorted.push_back(columns[place]);
+  llvm::sort(sorted);
+  for (auto [place, column] : llvm::zip(places, sorted)) columns[place] = column;
+  return LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), columns);
+}
+
 class ScanTurner final {
  public:
   // The cheapest encoding for the scan, conversions of its operands and results included.
@@ -66,15 +92,19 @@ class ScanTurner final {
     const Exchangeable bits = FindExchangeable(layout, scan.getAxis());
     Attribute best = type.getEncoding();
     double least = costs_.Scan(scan, best);
-    LinearLayout::Columns columns = layout.columns();
-    for (auto [lane, reg] : llvm::zip(bits.lanes, bits.registers)) {
-      std::swap(columns[lane], columns[reg]);
-      const LinearLayout turned = LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), columns);
-      if (!IsScannable(turned, scan.getAxis())) continue;
+    auto attempt = [&](const LinearLayout& turned) {
+      if (!IsScannable(turned, scan.getAxis())) return;
       const Attribute encoding = ttg::LinearEncodingAttr::get(scan.getContext(), turned);
       const double cost = costs_.Scan(scan, encoding) + Conversions(scan, encoding);
       if (cost < least) best = encoding, least = cost;
+    };
+    LinearLayout::Columns columns = layout.columns();
+    for (auto [lane, reg] : llvm::zip(bits.lanes, bits.registers)) {
+      std::swap(columns[lane], columns[reg]);
+      attempt(LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), columns));
     }
+    if (std::optional<LinearLayout> in_order = InOrder(layout, scan.getAxis()); in_order && *in_order != layout)
+      attempt(*in_order);
     return best;
   }
 

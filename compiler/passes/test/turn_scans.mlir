@@ -100,3 +100,41 @@ module attributes {"ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %s#1 : tensor<64x32xf32, #rows>
   }
 }
+
+// -----
+
+// A thread has eight positions of one row that are far from each other. In the order of the axis it holds neighbours,
+// which take no shuffles.
+//       CHECK: #[[IN_ORDER:.*]] = #ttg.linear<{register = {{\[}}[1], [2], [4]], lane = {{\[}}[8], [16], [32], [64], [128]], warp = {{\[}}[256], [512]], block = []}>
+// CHECK-LABEL: @one_row
+//       CHECK:   %[[IN:.*]] = ttg.convert_layout %{{.*}} : {{.*}} -> tensor<1024xi32, #[[IN_ORDER]]>
+//       CHECK:   tt.scan{{.*}}(%[[IN]])
+//       CHECK:   ttg.convert_layout {{.*}} : tensor<1024xi32, #[[IN_ORDER]]> ->
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+tt.func @one_row(%x: tensor<1024xi32, #b>) -> tensor<1024xi32, #b> {
+  %s = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: i32, %c: i32):
+    %m = arith.minsi %a, %c : i32
+    tt.scan.return %m : i32
+  }) : (tensor<1024xi32, #b>) -> tensor<1024xi32, #b>
+  tt.return %s : tensor<1024xi32, #b>
+}
+}
+
+// -----
+
+// With one position a thread there is nothing to put in order.
+// CHECK-LABEL: @one_position
+//   CHECK-NOT:   ttg.convert_layout
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+tt.func @one_position(%x: tensor<128xi32, #b>) -> tensor<128xi32, #b> {
+  %s = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: i32, %c: i32):
+    %m = arith.minsi %a, %c : i32
+    tt.scan.return %m : i32
+  }) : (tensor<128xi32, #b>) -> tensor<128xi32, #b>
+  tt.return %s : tensor<128xi32, #b>
+}
+}
