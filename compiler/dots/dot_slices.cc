@@ -18,9 +18,13 @@ RankedTensorType TypeOf(mlir::Value value) { return llvm::cast<RankedTensorType>
 
 int64_t RegistersOf(RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
 
-bool IsFromBuffer(mlir::Value operand) {
+bool IsFromBuffer(mlir::Value operand, LoopLoads loads) {
+  mlir::Block* body = operand.getParentBlock();
   if (auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>()) operand = convert.getSrc();
-  return operand.getDefiningOp<ttg::LocalLoadOp>() != nullptr;
+  if (operand.getDefiningOp<ttg::LocalLoadOp>()) return true;
+  if (auto trans = operand.getDefiningOp<tt::TransOp>()) operand = trans.getSrc();
+  auto load = operand.getDefiningOp<tt::LoadOp>();
+  return loads == LoopLoads::kCopied && load && load->getBlock() == body;
 }
 
 // The least size of K at which a thread's registers are still a matching part of those for all of K.
@@ -40,8 +44,8 @@ RankedTensorType SliceType(RankedTensorType type, int operand, int64_t size) {
   return RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
 }
 
-int64_t TileThickness(tt::DotOp dot) {
-  const bool buffered = IsFromBuffer(dot.getA()) && IsFromBuffer(dot.getB());
+int64_t TileThickness(tt::DotOp dot, LoopLoads loads) {
+  const bool buffered = IsFromBuffer(dot.getA(), loads) && IsFromBuffer(dot.getB(), loads);
   const int64_t k = TypeOf(dot.getA()).getShape().back();
   const int64_t most = buffered ? kMaxBufferedMultiplyAdds : kMaxMultiplyAdds;
   return std::min(k, std::max<int64_t>(1, most / RegistersOf(TypeOf(dot.getD()))));

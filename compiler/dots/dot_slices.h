@@ -7,9 +7,12 @@
 
 namespace tritond::compiler {
 
+// Whether operands that are loaded beside their dot come from registers, or will be copied to buffers first.
+enum class LoopLoads { kRegisters, kCopied };
+
 // Of a dot by multiply-adds: elements of K in each iteration of the loop that ttg-tile-dots makes of it. All of K when
 // it stays as it is.
-int64_t TileThickness(tt::DotOp dot);
+int64_t TileThickness(tt::DotOp dot, LoopLoads loads = LoopLoads::kRegisters);
 
 // The elements of K that ttg-prefetch loads at once. They are so few that no thread holds an element of a slice more
 // often than of all of K. Where a dot by multiply-adds has the choice, 16 bytes, or what `max_registers` of 32 bits

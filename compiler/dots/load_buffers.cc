@@ -27,9 +27,11 @@ bool IsZero(Value value) {
   return number && number.getValue().isZero();
 }
 
+// Of a dot with an operand that is copied. As a rule the other one is copied, too.
 bool StaysWhole(Operation* user) {
   auto dot = llvm::dyn_cast<tt::DotOp>(user);
-  return dot && TileThickness(dot) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
+  return dot &&
+         TileThickness(dot, LoopLoads::kCopied) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
 }
 
 bool IsScale(mlir::OpOperand& use) {
