@@ -146,6 +146,10 @@ def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop with tt.flatten and the loop in it";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
+def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
+  let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::ModuleOp"> {
   let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads after it";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -53,6 +53,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   pm.addPass(createSquareDotTilesPass(tiles));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
+  // Once operations have their final encodings, and so costs; before anything takes loops apart.
+  pm.addPass(createFlattenNestsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots become copies to buffers ahead of time.
