@@ -150,6 +150,10 @@ def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def JoinMasksPass : Pass<"ttg-join-masks", "::mlir::ModuleOp"> {
+  let summary = "combines conditions on the same dimensions before they are spread over a block";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::ModuleOp"> {
   let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads after it";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -98,6 +98,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   SkipFullMasksPassOptions skip;
   skip.registers = info.registers;
   pm.addPass(createSkipFullMasksPass(skip));
+  // Once iterations that there are not have their masks, and nobody asks what a mask is made of.
+  pm.addPass(createJoinMasksPass());
   // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm, info.registers);
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
