@@ -13,14 +13,12 @@
 // costs nothing there. Conditions from outer loops come first, for they can leave the loop. Masks that name blocks
 // stay as they are, and so do those outside of loops with dots: elsewhere the assembler has registers enough to combine
 // conditions as it likes.
-#include "compiler/ir/dot_interface.h"
-#include "compiler/ir/encodings.h"
+#include "compiler/encoding/encoding_rules.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/spread_terms.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace tritond::compiler {
 
@@ -34,33 +32,10 @@ using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-int DepthOf(mlir::Block* block) {
-  int depth = 0;
-  for (Operation* op = block->getParentOp(); op; op = op->getParentOp())
-    if (llvm::isa<mlir::LoopLikeOpInterface>(op)) ++depth;
-  return depth;
-}
-
-int64_t RegistersOf(RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
-
-// `ahead` comes from further outside than `value`.
-bool IsFromFurtherOutside(Value ahead, Value value) {
-  return DepthOf(ahead.getParentBlock()) < DepthOf(value.getParentBlock());
-}
-
-// A target's own dots show by what they add to.
-bool HasDots(mlir::scf::ForOp loop) {
-  if (!loop.getBody()->getOps<tt::DotOpInterface>().empty()) return true;
-  return llvm::any_of(loop.getResultTypes(), [](mlir::Type type) {
-    auto tensor = llvm::dyn_cast<RankedTensorType>(type);
-    return tensor && llvm::isa_and_present<ttg::MatrixEncoding>(tensor.getEncoding());
-  });
-}
-
 class JoinedMask final {
  public:
   explicit JoinedMask(arith::AndIOp root)
-      : root_(root), type_(llvm::cast<RankedTensorType>(root.getType())), depth_(DepthOf(root->getBlock())) {}
+      : root_(root), type_(llvm::cast<RankedTensorType>(root.getType())), depth_(LoopDepth(root->getBlock())) {}
 
   void Rewrite() {
     Collect(root_.getResult());
@@ -86,7 +61,7 @@ class JoinedMask final {
  private:
   void Collect(Value value) {
     if (auto both = value.getDefiningOp<arith::AndIOp>()) {
-      if (DepthOf(both->getBlock()) == depth_) cost_before_ += RegistersOf(type_);
+      if (LoopDepth(both->getBlock()) == depth_) cost_before_ += ElementsOfThread(type_);
       Collect(both.getLhs());
       Collect(both.getRhs());
     } else if (auto broadcast = value.getDefiningOp<tt::BroadcastOp>()) {
@@ -104,22 +79,21 @@ class JoinedMask final {
 
   // The conditions of which a thread has fewest.
   std::pair<mlir::Type, llvm::SmallVector<Value>>& Smallest() {
-    return *llvm::min_element(parts_, [](auto& l, auto& r) {
-      return RegistersOf(llvm::cast<RankedTensorType>(l.first)) < RegistersOf(llvm::cast<RankedTensorType>(r.first));
-    });
+    return *llvm::min_element(parts_,
+                              [](auto& l, auto& r) { return ElementsOfThread(l.first) < ElementsOfThread(r.first); });
   }
 
   int64_t CostAfter() {
-    auto is_here = [&](Value value) { return DepthOf(value.getParentBlock()) == depth_; };
+    auto is_here = [&](Value value) { return LoopDepth(value.getParentBlock()) == depth_; };
     int64_t cost = 0;
     for (auto& part : parts_) {
       int64_t here = llvm::count_if(part.second, is_here), outside = part.second.size() - here;
       if (&part == &Smallest()) (llvm::any_of(scalars_, is_here) ? here : outside) += scalars_.empty() ? 0 : 1;
       // What is from further outside is joined there.
       const int64_t joined = outside > 0 ? here : std::max<int64_t>(here - 1, 0);
-      cost += RegistersOf(llvm::cast<RankedTensorType>(part.first)) * joined;
+      cost += ElementsOfThread(part.first) * joined;
     }
-    return cost + RegistersOf(type_) * (static_cast<int64_t>(parts_.size() + wholes_.size()) - 1);
+    return cost + ElementsOfThread(type_) * (static_cast<int64_t>(parts_.size() + wholes_.size()) - 1);
   }
 
   arith::AndIOp root_;
@@ -135,8 +109,7 @@ class JoinMasksPass : public impl::JoinMasksPassBase<JoinMasksPass> {
   void runOnOperation() override {
     llvm::SmallVector<arith::AndIOp> roots;
     getOperation().walk([&](arith::AndIOp op) {
-      auto loop = llvm::dyn_cast<mlir::scf::ForOp>(op->getParentOp());
-      if (!loop || !HasDots(loop)) return;
+      if (!IsBesideDots(op)) return;
       auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
       if (!type || !type.getElementType().isInteger(1) || !type.getEncoding() || type.getRank() < 2) return;
       const bool goes_on = llvm::all_of(op->getUsers(), [](Operation* user) { return llvm::isa<arith::AndIOp>(user); });

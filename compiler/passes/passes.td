@@ -150,6 +150,9 @@ def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def JoinIndicesPass : Pass<"ttg-join-indices", "::mlir::ModuleOp"> {
+  let summary = "adds indices of the same dimensions to pointers before these are spread over a block";
+}
 def JoinMasksPass : Pass<"ttg-join-masks", "::mlir::ModuleOp"> {
   let summary = "combines conditions on the same dimensions before they are spread over a block";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -100,6 +100,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   pm.addPass(createSkipFullMasksPass(skip));
   // Once iterations that there are not have their masks, and nobody asks what a mask is made of.
   pm.addPass(createJoinMasksPass());
+  // Beside them: what addresses are made of is as little asked for as that.
+  pm.addPass(createJoinIndicesPass());
   // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm, info.registers);
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
