@@ -38,13 +38,15 @@
 // that their iteration of the new loop has read, and begin after that (loop.in_place): late, and threads meet once more
 // in an iteration. This is for loops whose operands go through registers, and whose other buffers leave each scheduler
 // one warp, with nothing to issue while that one waits; or of which one iteration ahead does not fit otherwise. They
-// are then as many iterations ahead as leave room for another block. A load needs one buffer more (loop.read_on) if a
-// dot reads it that may run on while the next iteration begins. That one is given up where a multiprocessor holds fewer
-// blocks for it. So it is where the dot holds its other operand in registers that a thread lacks. It is also given up
-// first where the buffers do not all fit into shared memory, beside what the loop itself needs there and what is made
-// before it. Then the loop gets fewer stages. So it does where the buffers leave each scheduler one warp, and fewer of
-// them leave it two. Of a persistent kernel, whose programs take turns with the tiles, the grid is known: it is the
-// step of the loop over tiles. Loads that could overtake the write of what they read stay where they are.
+// are then as many iterations ahead as leave room for another block. So it is where memory takes longer than all that
+// threads do in an iteration, if a multiprocessor holds half as many blocks again for it. A load needs one buffer more
+// (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
+// multiprocessor holds fewer blocks for it. So it is where the dot holds its other operand in registers that a thread
+// lacks. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
+// needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave each
+// scheduler one warp, and fewer of them leave it two. Of a persistent kernel, whose programs take turns with the tiles,
+// the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
+// where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -103,6 +105,13 @@ constexpr int kLeastRunningOn = 3;
 constexpr int64_t kMostStreamWords = 32;
 // Where a loop without dots computes so many times as long as memory takes, only its warps' number counts.
 constexpr int64_t kMuchLonger = 3;
+// A loop waits for memory where that takes so many times as long as its warps are busy.
+constexpr double kLeastWaiting = 1.5;
+constexpr int64_t kWordBytes = 4;
+// Of a copied word: eight for an address, a mask and the copy itself, which moves four words.
+constexpr double kCopyInstructions = 2;
+// Of a thread's accumulators times K: mma.sync of 16 bits makes 16 products for each of four accumulators in 8 cycles.
+constexpr int64_t kProductBitsOfCycle = 128;
 // Of a dot whose operands are copied in place.
 constexpr int64_t kMostInPlaceAccumulators = 64;
 // Of loads beside those of the dots, that wait for the next iteration.
@@ -193,6 +202,7 @@ class LatencyAssigner final {
       if (blocks * ttg::NumWarps(loop_) <= limits_.issued_warps && (fits || latency == 1) &&
           AssignInPlace(latency, max_level, others, /*more_than=*/blocks))
         return true;
+      if (fits && AssignOneSlotLess(latency, max_level, others, blocks)) return true;
       if (!fits || IsAlone(blocks, num_stages, max_level)) continue;
       const bool costs_blocks = ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks;
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
@@ -226,6 +236,54 @@ class LatencyAssigner final {
       return true;
     }
     return false;
+  }
+
+  // The slot that an iteration reads is idle most of the time where threads wait for memory. Without it as much is on
+  // its way for each block, and a multiprocessor may hold more of them. Where threads compute with what a dot makes,
+  // they need more registers than is known here, and these may leave no room for more blocks.
+  bool AssignOneSlotLess(int latency, int max_level, int64_t others, int64_t blocks) {
+    auto dots = loop_.getBody()->getOps<tt::DotOp>();
+    if (!llvm::hasSingleElement(dots) || !llvm::is_contained(loop_.getYieldedValues(), (*dots.begin()).getD()))
+      return false;
+    if (!MayCopyInPlace(max_level) || !WaitsForMemory(max_level)) return false;
+    const int64_t more = ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kInPlace));
+    if (more * 2 < blocks * 3) return false;
+    SetLatency(latency, max_level, CopyTarget::kInPlace);
+    return true;
+  }
+
+  // Whether memory needs much longer for an iteration's copies than a warp issues instructions for it. Addresses and
+  // masks are made for each copy, not for each element.
+  bool WaitsForMemory(int max_level) {
+    if (limits_.word_instructions == 0) return false;
+    int64_t bytes = 0;
+    for (auto [load, level] : levels_)
+      if (level <= max_level) bytes += BytesOf(llvm::cast<RankedTensorType>(load.getType()));
+    const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    const auto words = static_cast<double>(bytes) / static_cast<double>(kWordBytes * threads);
+    llvm::DenseSet<Operation*> of_copies;
+    for (auto [load, level] : levels_) FindMade(load, of_copies);
+    const double busy = Instructions(of_copies) + DotCycles() + words * kCopyInstructions;
+    return busy * kLeastWaiting <= words * static_cast<double>(limits_.word_instructions);
+  }
+
+  // What the body makes for `op`, and `op`.
+  void FindMade(Operation* op, llvm::DenseSet<Operation*>& made) {
+    if (!op || op->getBlock() != loop_.getBody() || !made.insert(op).second) return;
+    for (Value use : UsesOf(op)) FindMade(use.getDefiningOp(), made);
+  }
+
+  // Cycles in which a scheduler's matrix unit, or its multiply-adds, and the reads of operands keep a warp busy.
+  double DotCycles() {
+    int64_t cycles = 0;
+    for (auto dot : loop_.getBody()->getOps<tt::DotOp>()) {
+      auto a = llvm::cast<RankedTensorType>(dot.getA().getType()), d = llvm::cast<RankedTensorType>(dot.getType());
+      const int64_t products = RegistersOf(dot.getD()) * a.getShape().back();
+      const bool by_threads = llvm::isa_and_present<ttg::BlockedEncodingAttr>(d.getEncoding());
+      cycles += by_threads ? products : products * a.getElementTypeBitWidth() / kProductBitsOfCycle;
+      cycles += RegistersOf(dot.getA()) + RegistersOf(dot.getB());
+    }
+    return static_cast<double>(cycles);
   }
 
   // A warp with many accumulators has products enough to issue while it waits, and reads ahead for them (prefetch.cc).
@@ -393,14 +451,19 @@ class LatencyAssigner final {
   // Whether an iteration that loads so many words issues instructions for much longer than memory needs for these.
   bool Computes(int64_t words) {
     if (limits_.word_instructions == 0) return false;
+    return Instructions(/*but=*/{}) > static_cast<double>(kMuchLonger * words * limits_.word_instructions);
+  }
+
+  // What a thread issues in an iteration for all but dots and `but`.
+  double Instructions(const llvm::DenseSet<Operation*>& but) {
     double instructions = 0;
     CostModel costs;
     loop_.getBody()->walk([&](Operation* op) {
-      if (op->getNumResults() != 1) return;
+      if (op->getNumResults() != 1 || but.contains(op)) return;
       auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
       if (type) instructions += CostModel::ElementCost(op).value_or(0) * costs.Registers(type, type.getEncoding());
     });
-    return instructions > static_cast<double>(kMuchLonger * words * limits_.word_instructions);
+    return instructions;
   }
 
   // Whether pure operations on scalars make all operands of `op`, through iterations, so that they can be made early.
