@@ -13,8 +13,8 @@
 //   enough, so the words that are live are counted first. It does not hold for loads at loaded addresses: these follow
 //   one another whatever registers there are. Nor where an atomic operation of the loop acquires: no later load passes
 //   it. Blocks of many warps come and go in large portions: one block less is more than it brings. Nor does it hold
-//   where each loop stores and all warps have room for what an iteration loads. Later loads do not pass the stores, so
-//   more registers would be of no use.
+//   where all loops have loads with masks and stores, and all warps have room for what an iteration loads. Such loads
+//   do not pass the stores of earlier iterations, so more registers would be of no use.
 //
 // Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
 // second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth
@@ -96,6 +96,7 @@ bool Acquires(const llvm::Instruction& instruction) { return AssemblyOf(instruct
 struct Loads {
   int count = 0;
   int64_t bytes = 0;      // of a thread
+  bool plain = false;     // one has no mask
   bool stores = false;    // there are stores, too
   bool follows = false;   // one waits for another one, or for what an atomic operation acquires
   bool barriers = false;  // warps wait for each other there
@@ -120,6 +121,7 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
     Loads& loads = found[loop];
     ++loads.count;
     loads.bytes += LoadedBytes(instruction);
+    loads.plain |= llvm::isa<llvm::LoadInst>(instruction);
     loads.follows = loads.follows || Follows(instruction, loop);
   }
   return found;
@@ -152,7 +154,7 @@ int StreamWarps(llvm::Function& function) {
   for (const auto& [loop, found] : places) {
     if (!loop || found.count == 0) continue;
     has_loops = true;
-    passes |= !found.stores;
+    passes |= found.plain || !found.stores;
     if (found.follows) continue;
     loads = true;
     barriers |= found.barriers;

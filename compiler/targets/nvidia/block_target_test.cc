@@ -131,16 +131,19 @@ TEST(BlockTarget, PredicatedLoadsAreLoads) {
 }
 
 TEST(BlockTarget, LoadsThatStoresStopNeedNoMoreThanTheirRoom) {
-  const auto loop = [](int count) {
+  const auto loop = [](int count, absl::string_view load) {
     std::string loads = "  %a = getelementptr float, ptr addrspace(1) %p, i32 %i\n  %t0 = fadd float %x, %x\n", sums;
     for (int i = 0; i < count; ++i) {
-      absl::StrAppend(&loads, "  %v", i, " = load volatile float, ptr addrspace(1) %a\n");
+      absl::StrAppend(&loads, "  %v", i, " = ", load, "\n");
       absl::StrAppend(&sums, "  %t", i + 1, " = fadd float %t", i, ", %v", i, "\n");
     }
     return absl::StrCat(loads, sums, "  store float %t", count, ", ptr addrspace(1) %a\n", kNoLoad);
   };
-  EXPECT_EQ(Target(loop(4), 4), "");
-  EXPECT_EQ(Target(loop(64), 4), "8");
+  constexpr char kMasked[] =
+      "call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=r,b,l,~{memory}\"(i1 true, ptr addrspace(1) %a)";
+  EXPECT_EQ(Target(loop(4, kMasked), 4), "");
+  EXPECT_EQ(Target(loop(64, kMasked), 4), "8");
+  EXPECT_EQ(Target(loop(4, "load volatile float, ptr addrspace(1) %a"), 4), "8");
 }
 
 TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
