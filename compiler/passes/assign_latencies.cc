@@ -10,16 +10,15 @@
 // From each dot the operands, and their scales, are followed backward through the body. A load found so has level 0,
 // one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
 // - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
-// feed no dot take part too. Small ones of them wait in registers where a dot's operand is a block of a descriptor:
-// bulk copies take its place only if all copies of the loop are such. A load of different levels is left out.
-// Asynchronous copies, where there are any, move at least so many neighbouring bytes. Loads that feed dots but are no
-// such copies are started one iteration ahead, and what they load waits in registers. This is so if these registers are
-// not too many and a thread has them beside those of the dots. So do copies for whose buffers there is no room, where
-// it is known how many registers a thread has. Small loads that addresses of copies depend on, as those of a table of
-// pages do, and that have no buffers themselves, start one iteration before the copies and wait likewise. Small loads
-// that feed no dot, as those of factors that scale what a dot makes, start one iteration ahead and wait likewise: else
-// each iteration would wait for memory. Where the loop says tt.num_stages, this is so beside blocks of descriptors
-// alone: bulk copies take the place of copies only if all of the loop are such.
+// feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
+// least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
+// what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
+// of the dots. So do copies for whose buffers there is no room, where it is known how many registers a thread has.
+// Small loads that addresses of copies depend on, as those of a table of pages do, and that have no buffers themselves,
+// start one iteration before the copies and wait likewise. Small loads that feed no dot, as those of factors that scale
+// what a dot makes, start one iteration ahead and wait likewise: else each iteration would wait for memory. Where the
+// loop says tt.num_stages, this is so beside blocks of descriptors alone: bulk copies take the place of copies only if
+// all of the loop are such.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
