@@ -63,6 +63,7 @@
 #include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -117,14 +118,6 @@ constexpr int64_t kMostInPlaceAccumulators = 64;
 constexpr int64_t kMostBesideWords = 8;
 // That addresses of copies are computed from and that wait for them.
 constexpr int64_t kMostAddressWords = 8;
-
-bool IsInnermost(ForOp loop) {
-  auto result = loop.getBody()->walk([](Operation* op) {
-    bool is_loop = llvm::isa<mlir::LoopLikeOpInterface>(op);
-    return is_loop ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-  });
-  return !result.wasInterrupted();
-}
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
 

@@ -73,7 +73,8 @@ ForOp OnlyInnerLoop(ForOp outer) {
   return inner;
 }
 
-bool IsInnermost(ForOp loop) {
+// Whether it has no loops and no branches.
+bool IsPlain(ForOp loop) {
   return llvm::all_of(loop.getBody()->without_terminator(), [](Operation& op) { return op.getNumRegions() == 0; });
 }
 
@@ -140,13 +141,6 @@ Value Constant(OpBuilder& b, Location loc, mlir::Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
-// From 64 bits to the type of a counter.
-Value Narrow(OpBuilder& b, Location loc, mlir::Type type, Value value) {
-  if (type.isIndex()) return arith::IndexCastUIOp::create(b, loc, type, value);
-  if (type.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(b, loc, type, value);
-  return value;
-}
-
 void Flatten(ForOp outer, ForOp inner) {
   OpBuilder b(outer);
   Location loc = inner.getLoc();
@@ -164,8 +158,7 @@ void Flatten(ForOp outer, ForOp inner) {
   llvm::ArrayRef<mlir::BlockArgument> carried = flat.getRegionIterArgs();
   Value counter = carried[carried.size() - 2], n = carried.back();
   outer.getInductionVar().replaceAllUsesWith(counter);
-  Value distance = arith::MulIOp::create(b, loc, Narrow(b, loc, inner.getStep().getType(), n), inner.getStep());
-  inner.getInductionVar().replaceAllUsesWith(arith::AddIOp::create(b, loc, inner.getLowerBound(), distance));
+  inner.getInductionVar().replaceAllUsesWith(CounterAt(b, inner, n));
   for (auto [from, to] : llvm::zip(inner.getRegionIterArgs(), carried)) from.replaceAllUsesWith(to);
   llvm::SmallVector<Value> yields(inner.getYieldedValues());
   auto& operations = body->getOperations();
@@ -191,7 +184,7 @@ class FlattenNestsPass : public impl::FlattenNestsPassBase<FlattenNestsPass> {
     std::optional<AxisInfoAnalysis> axes;
     for (ForOp outer : loops) {
       ForOp inner = OnlyInnerLoop(outer);
-      if (!inner || !IsInnermost(inner) || !PassesOn(outer, inner) || !HasKnownCourse(outer, inner)) continue;
+      if (!inner || !IsPlain(inner) || !PassesOn(outer, inner) || !HasKnownCourse(outer, inner)) continue;
       if (!HasPlainAttributes(outer, inner) || !OnlyReads(inner) || !LoadsForDots(inner)) continue;
       if (!axes) axes.emplace(getOperation());
       if (!LoadsOneByOne(inner, *axes)) continue;

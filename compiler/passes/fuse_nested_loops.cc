@@ -88,13 +88,6 @@ Value Compare(OpBuilder& b, Location loc, arith::CmpIPredicate predicate, Value 
   return arith::CmpIOp::create(b, loc, predicate, l, r);
 }
 
-// 64 bits to the type of a counter.
-Value Narrow(OpBuilder& b, Location loc, Type type, Value value) {
-  if (type.isIndex()) return arith::IndexCastUIOp::create(b, loc, type, value);
-  if (type.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(b, loc, type, value);
-  return value;
-}
-
 // With a block in both regions, which wait for their yields.
 IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value condition) {
   auto branch = IfOp::create(b, loc, results.getTypes(), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
@@ -229,9 +222,7 @@ class FusedLoop final {
   // Gives what the inner loop carries on.
   llvm::SmallVector<Value> MoveBody(Value n, Value inner_iterations) {
     Location loc = inner_.getLoc();
-    Value distance = arith::MulIOp::create(b_, loc, Narrow(b_, loc, inner_.getStep().getType(), n), inner_.getStep());
-    Value counter = arith::AddIOp::create(b_, loc, inner_.getLowerBound(), distance);
-    inner_.getInductionVar().replaceAllUsesWith(counter);
+    inner_.getInductionVar().replaceAllUsesWith(CounterAt(b_, inner_, n));
     llvm::SmallVector<Value> yielded(inner_.getYieldedValues());
     mlir::Block* body = inner_.getBody();
     body->getTerminator()->erase();

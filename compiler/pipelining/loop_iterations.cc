@@ -49,6 +49,24 @@ bool CertainlyRuns(ForOp loop) {
   return lower && upper && *lower < *upper;
 }
 
+bool IsInnermost(ForOp loop) {
+  return !loop.getBody()
+              ->walk([](mlir::LoopLikeOpInterface) { return mlir::WalkResult::interrupt(); })
+              .wasInterrupted();
+}
+
+Value CounterAt(OpBuilder& b, ForOp loop, Value iteration) {
+  Location loc = loop.getLoc();
+  Type type = loop.getStep().getType();
+  if (type.isIndex()) {
+    iteration = arith::IndexCastUIOp::create(b, loc, type, iteration);
+  } else if (type.getIntOrFloatBitWidth() < 64) {
+    iteration = arith::TruncIOp::create(b, loc, type, iteration);
+  }
+  Value distance = arith::MulIOp::create(b, loc, iteration, loop.getStep());
+  return arith::AddIOp::create(b, loc, loop.getLowerBound(), distance);
+}
+
 Value CountIterations(OpBuilder& b, ForOp loop) {
   return Iterations(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
 }

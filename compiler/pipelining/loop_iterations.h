@@ -12,8 +12,14 @@ namespace tritond::compiler {
 // Whether constant bounds show that the loop runs at least once.
 bool CertainlyRuns(mlir::scf::ForOp loop);
 
+// Whether no other loop lies in it.
+bool IsInnermost(mlir::scf::ForOp loop);
+
 // The iterations of `loop`, made where `b` stands; its bounds must be there.
 mlir::Value CountIterations(mlir::OpBuilder& b, mlir::scf::ForOp loop);
+
+// The counter of `loop` in iteration number `iteration` (i64), made where `b` stands.
+mlir::Value CounterAt(mlir::OpBuilder& b, mlir::scf::ForOp loop, mlir::Value iteration);
 
 // The operations of `outer`'s body that compute the bounds of `inner`, a loop in it, in order. Nullopt if they need
 // more than the outer counter or are no pure functions of it.

@@ -24,6 +24,7 @@
 // write.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/global_accesses.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "compiler/targets/intel/affine_tensors.h"
 #include "compiler/targets/intel/passes.h"
 #include "compiler/targets/intel/plan_block_reads.h"
@@ -225,12 +226,6 @@ class LoopRewriter final {
   mlir::OpBuilder b_;
   llvm::SmallVector<BlockOperand> operands_;
 };
-
-bool IsInnermost(ForOp loop) {
-  return !loop.getBody()
-              ->walk([](mlir::LoopLikeOpInterface) { return mlir::WalkResult::interrupt(); })
-              .wasInterrupted();
-}
 
 class IntelReadBlocksPass : public impl::IntelReadBlocksPassBase<IntelReadBlocksPass> {
   void runOnOperation() override {
