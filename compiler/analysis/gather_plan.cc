@@ -155,7 +155,7 @@ GatherPlan PlanGather(tt::GatherOp op, const LinearLayout& src, const LinearLayo
     const double slots = SlotsOfShuffles(*plan.source, words, results);
     if (slots < plan.slots) plan.kind = GatherPlan::Kind::kShuffles, plan.slots = slots;
   }
-  if (std::max(src.TotalInBits(), dst.TotalInBits()) > llvm::Log2_64(kMostPoints)) return plan;
+  if (std::max(src.TotalInBits(), dst.TotalInBits()) > static_cast<int>(llvm::Log2_64(kMostPoints))) return plan;
   const auto indices = KnownValues(op.getIndices());
   if (!indices) return plan;
   const std::optional<Wanted> wanted = WantedPlaces(src, dst, axis).Find(*indices);

@@ -207,6 +207,12 @@ int64_t ElementBytes(mlir::Type element) {
 
 int64_t BufferBytes(ttg::MemDescType type) { return ttg::BufferBits(type) / 8; }
 
+int64_t AllocatedBytes(tt::FuncOp function) {
+  int64_t bytes = 0;
+  function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
+  return bytes;
+}
+
 Scratch ScratchOf(Operation* op) {
   return llvm::TypeSwitch<Operation*, Scratch>(op)
       .Case([](ttg::ConvertLayoutOp convert) { return OfConversion(convert); })

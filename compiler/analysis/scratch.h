@@ -16,6 +16,8 @@ int64_t ElementBytes(mlir::Type element);
 
 // Bytes of a buffer of this type, with the encoding's holes.
 int64_t BufferBytes(ttg::MemDescType type);
+// Of all buffers of a function, if no two share their place.
+int64_t AllocatedBytes(tt::FuncOp function);
 
 // A scratch area: for each operand the byte offset of its part, and the size of all. Parts start at multiples of 16.
 struct Scratch {

@@ -43,10 +43,8 @@ struct FillBuffersEarlyPass : impl::FillBuffersEarlyPassBase<FillBuffersEarlyPas
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
-      // All buffers at once: more than the kernel needs.
-      int64_t bytes = 0;
-      function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
-      if (bytes > max_buffer_bytes) continue;
+      // More than the kernel needs.
+      if (AllocatedBytes(function) > max_buffer_bytes) continue;
       function.walk([&](mlir::scf::ForOp loop) {
         if (PeakRegisters(*loop.getBody()) <= registers) return;
         for (auto alloc : llvm::make_early_inc_range(loop.getBody()->getOps<ttg::LocalAllocOp>()))

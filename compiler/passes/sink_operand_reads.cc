@@ -17,6 +17,7 @@
 // that it does not change, and the other operands and the accumulators of its largest dot. Of the other operands only
 // one step along K counts where each is read at its use (`reads_late`). The buffer then lives as long as the loop;
 // nothing is done where that could take too much shared memory.
+#include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
@@ -33,25 +34,15 @@ namespace tritond::compiler {
 
 namespace {
 
-using mlir::RankedTensorType;
 using mlir::Value;
-
-int64_t BytesOf(ttg::MemDescType type) {
-  int64_t elements = 1;
-  for (int64_t size : type.getAllocShape()) elements *= size;
-  mlir::Type element = type.getElementType();
-  return elements * (element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64) / 8;
-}
 
 struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPass> {
   using SinkOperandReadsPassBase::SinkOperandReadsPassBase;
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
-      // All buffers at once: more than the kernel needs.
-      int64_t bytes = 0;
-      function.walk([&](ttg::LocalAllocOp alloc) { bytes += BytesOf(alloc.getType()); });
-      if (bytes > max_buffer_bytes) continue;
+      // More than the kernel needs.
+      if (AllocatedBytes(function) > max_buffer_bytes) continue;
       function.walk([&](mlir::scf::ForOp loop) { SinkInto(loop); });
     }
   }

@@ -6,12 +6,6 @@
 
 namespace tritond::compiler {
 
-int64_t AllocatedBytes(tt::FuncOp function) {
-  int64_t bytes = 0;
-  function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
-  return bytes;
-}
-
 int64_t MostScratchBytes(tt::FuncOp function) {
   int64_t bytes = 0;
   function.walk([&](mlir::Operation* op) { bytes = std::max(bytes, ScratchBytes(op)); });

@@ -27,8 +27,6 @@ struct BlockLimits {
   }
 };
 
-// Of the function's buffers, if no two share their place.
-int64_t AllocatedBytes(tt::FuncOp function);
 // The most shared memory that one of its operations needs for itself.
 int64_t MostScratchBytes(tt::FuncOp function);
 // What a thread has for the accumulators of one wgmma dot, in words: it has more, but not fewer.

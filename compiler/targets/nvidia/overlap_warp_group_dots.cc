@@ -33,6 +33,7 @@
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
 // reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
+#include "compiler/analysis/scratch.h"
 #include "compiler/ir/contains.h"
 #include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
