@@ -22,6 +22,9 @@ namespace tritond::compiler::nvidia {
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
                                                                        const KernelOptions& options);
 
+// branch_tanh.cc. Lets a thread ask once for several elements which form of libdevice's tanh they need.
+void BranchTanh(llvm::Module& module);
+
 // Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
 void SinkSharedLoads(llvm::Module& module);
 
