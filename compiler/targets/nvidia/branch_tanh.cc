@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // libdevice's tanh has two forms: a polynomial for magnitudes below a bound, and one of an exponential and a
 // reciprocal. Releases of libdevice differ in whether they compute both or branch, for each element. The second form
-// takes more than half of the instructions, and two of them run at an eighth of the others' rate. Arguments are often
-// small, such as those of attention's scores that are capped softly. So a thread asks once for several elements:
+// takes more than half of the instructions, and two of them run at an eighth of the others' rate. A function
+// whose result is scaled caps numbers softly, as in attention's scores. Most of these are small beside the cap, for
+// else it would change them all. So a thread asks once for several elements, if all results are multiplied by one
+// number:
 //
 //   %y0 = call @__nv_tanhf(%x0) ; %y1 = call @__nv_tanhf(%x1) ; …
 //   ->
@@ -72,6 +74,28 @@ llvm::FCmpInst* FindChoice(llvm::Function& function) {
   return found;
 }
 
+// The numbers that multiply a value, also after it is rounded to another type.
+void AddFactors(const Value& value, llvm::SmallPtrSetImpl<const Value*>& factors) {
+  for (const llvm::User* user : value.users()) {
+    if (llvm::isa<llvm::FPTruncInst, llvm::FPExtInst>(user)) AddFactors(*user, factors);
+    auto* op = llvm::dyn_cast<Instruction>(user);
+    if (!op || op->getOpcode() != Instruction::FMul) continue;
+    factors.insert(op->getOperand(op->getOperand(0) == &value ? 1 : 0));
+  }
+}
+
+// Whether one number multiplies the results of all calls.
+bool IsScaled(const Calls& calls) {
+  llvm::SmallPtrSet<const Value*, 4> common;
+  AddFactors(*calls[0], common);
+  for (const CallInst* call : calls) {
+    llvm::SmallPtrSet<const Value*, 4> factors;
+    AddFactors(*call, factors);
+    common.remove_if([&](const Value* factor) { return !factors.contains(factor); });
+  }
+  return !common.empty();
+}
+
 // Whether it computes its result from its operands alone, wherever it stands.
 bool IsMovable(const Instruction& op) {
   return !op.isTerminator() && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(op) && !op.mayHaveSideEffects() &&
@@ -89,7 +113,7 @@ llvm::SmallVector<Calls> FindRuns(llvm::BasicBlock& block, const llvm::Function&
     return llvm::any_of(op.operands(), [&](const llvm::Use& use) { return results.contains(use.get()); });
   };
   auto close = [&](Instruction& next) {
-    if (run.size() >= kFewest) {
+    if (run.size() >= kFewest && IsScaled(run)) {
       for (CallInst* call : run) call->moveBefore(next.getIterator());
       for (Instruction* op : later) op->moveBefore(next.getIterator());
       runs.push_back(run);

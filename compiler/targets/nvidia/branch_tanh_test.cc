@@ -48,7 +48,8 @@ std::string After(const std::string& body, const std::string& bound = "0.5") {
 }
 
 std::string Call(const std::string& result, const std::string& x) {
-  return absl::StrCat("  %", result, " = call float @__nv_tanhf(float %", x, ")\n");
+  return absl::StrCat("  %", result, "t = call float @__nv_tanhf(float %", x, ")\n  %", result, " = fmul float %",
+                      result, "t, 3.0\n");
 }
 
 std::string Use(const std::string& x) { return absl::StrCat("  call void @use(float %", x, ")\n"); }
@@ -103,6 +104,14 @@ TEST(BranchTanh, CallsStayOnTheirSideOfEffects) {
 TEST(BranchTanh, ArgumentsAreNoResultsOfTheSameBranch) {
   EXPECT_THAT(After(Call("w", "a") + Call("x", "b") + Call("y", "x") + Call("z", "d") + Uses()),
               Not(HasSubstr("br i1")));
+}
+
+TEST(BranchTanh, OnlyScaledResultsAreLikelySmall) {
+  std::string body;
+  for (const char* x : {"a", "b", "c", "d"})
+    absl::StrAppend(&body, "  %t", x, " = call float @__nv_tanhf(float %", x, ")\n  %p", x, " = fmul float %t", x,
+                    ", %", x, "\n");
+  EXPECT_THAT(After(body), Not(HasSubstr("br i1")));
 }
 
 TEST(BranchTanh, UnknownFormsStay) {
