@@ -38,6 +38,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createReorderBroadcastPass());
   // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.
   pm.addPass(createLoopAwareCsePass());
+  // Once equal conditions of masks and addresses are one.
+  pm.addPass(createDropMaskedSelectsPass());
   // Once masks and addresses have their indices in common.
   NarrowIndicesPassOptions indices;
   indices.threads = threads;

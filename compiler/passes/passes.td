@@ -47,6 +47,10 @@ def NarrowQuotientsPass : Pass<"tt-narrow-quotients", "::mlir::ModuleOp"> {
   let summary = "divides numbers of 32 bits in 32 bits, where the program has made them longer";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
+def DropMaskedSelectsPass : Pass<"tt-drop-masked-selects", "::mlir::ModuleOp"> {
+  let summary = "drops selects from addresses whose mask says which value they select";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {
   let summary = "adds what an address has of scalars that change in a loop to its base";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
