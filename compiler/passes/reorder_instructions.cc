@@ -21,6 +21,9 @@
 //    find less shared memory free.
 // 3. A conversion through shared memory holds a barrier. What reads copies after an asynchronous wait needs one, too:
 //    the conversion moves up to the wait, if its source is there, so that one barrier serves both.
+// 4. A load from global memory that comes after such a conversion begins before it, if it takes few registers: the
+//    assembler moves no load past shared memory, so threads would wait for memory twice. Loops are left alone, whose
+//    loads are scheduled.
 //
 // Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
 #include "compiler/analysis/scratch.h"
@@ -222,12 +225,62 @@ void AdvanceConversion(ttg::AsyncWaitOp wait) {
   }
 }
 
+// Lets loads of a block begin before conversions through shared memory.
+class LoadAdvancer final {
+ public:
+  void Run(Block& block) {
+    words_ = 0;
+    llvm::SmallVector<tt::LoadOp> loads(block.getOps<tt::LoadOp>());
+    for (tt::LoadOp load : loads)
+      if (!load.getIsVolatile()) Advance(load);
+  }
+
+ private:
+  // Of a thread, which waiting values may take.
+  static constexpr double kMostWords = 32;
+
+  static bool MayPass(Operation* op) {
+    if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return !load.getIsVolatile();
+    return llvm::isa<tt::ReduceOp>(op) || (mlir::isPure(op) && op->getNumRegions() == 0);
+  }
+
+  void Advance(tt::LoadOp load) {
+    llvm::SetVector<Operation*> needed;  // what moves, the last one first
+    needed.insert(load);
+    Operation* place = nullptr;
+    size_t moves = 0;
+    for (Operation* op = load->getPrevNode(); op && MayPass(op); op = op->getPrevNode()) {
+      const bool is_needed = llvm::any_of(op->getUsers(), [&](Operation* user) { return needed.contains(user); });
+      if (is_needed && !IsLight(op)) break;
+      if (is_needed) needed.insert(op);
+      if (is_needed || !llvm::isa<ttg::ConvertLayoutOp>(op) || ScratchBytes(op) == 0) continue;
+      place = op;
+      moves = needed.size();
+    }
+    const double words = Words(load.getType());
+    if (!place || words_ + words > kMostWords) return;
+    words_ += words;
+    for (Operation* op : llvm::reverse(llvm::ArrayRef(needed.getArrayRef()).take_front(moves))) op->moveBefore(place);
+  }
+
+  double Words(mlir::Type type) {
+    mlir::Type element = tt::ElementOf(type);
+    const double bits = llvm::isa<tt::PtrType>(element) ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
+    auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+    return bits / 32 * (tensor ? costs_.Registers(tensor, tensor.getEncoding()) : 1);
+  }
+
+  CostModel costs_;
+  double words_ = 0;  // of loads that have moved
+};
+
 class ReorderInstructionsPass : public impl::ReorderInstructionsPassBase<ReorderInstructionsPass> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
       Sinker().RunAll(func.getBody());
       func.walk([](ttg::LocalAllocOp alloc) { HoistFilledBuffer(alloc); });
       func.walk([](ttg::AsyncWaitOp wait) { AdvanceConversion(wait); });
+      for (Block& block : func.getBody()) LoadAdvancer().Run(block);
     }
   }
 };

@@ -126,8 +126,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   //       CHECK:   ttg.convert_layout
   //       CHECK:   arith.addf
   // CHECK-LABEL: @operand_and_buffer
-  //       CHECK:   ttg.convert_layout
   //       CHECK:   tt.load
+  //       CHECK:   ttg.convert_layout
   //       CHECK:   ttg.local_alloc
   tt.func @operand(%x: tensor<32x32xf16, #a>, %p: tensor<32x32x!tt.ptr<f16>, #a>)
       -> (tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>) {
@@ -209,5 +209,29 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.store %to, %sum, %mask : tensor<8192x!tt.ptr<f32>, #row>
     tt.return
+  }
+}
+
+// -----
+
+// The second load is on its way while the first sum goes through shared memory. One that takes many registers is not.
+// CHECK-LABEL: @loads_before_conversions
+//       CHECK:   tt.load
+//       CHECK:   tt.load
+//       CHECK:   ttg.convert_layout
+//       CHECK:   tt.load
+#near = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#far = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#row = #ttg.blocked<{sizePerThread = [64], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @loads_before_conversions(%p: tensor<512x!tt.ptr<f32>, #near>, %by: tensor<512xi32, #near>,
+                                           %wide: tensor<8192x!tt.ptr<f32>, #row>)
+      -> (tensor<512xf32, #far>, tensor<512xf32, #near>, tensor<8192xf32, #row>) {
+    %x = tt.load %p : tensor<512x!tt.ptr<f32>, #near>
+    %y = ttg.convert_layout %x : tensor<512xf32, #near> -> tensor<512xf32, #far>
+    %q = tt.addptr %p, %by : tensor<512x!tt.ptr<f32>, #near>, tensor<512xi32, #near>
+    %z = tt.load %q : tensor<512x!tt.ptr<f32>, #near>
+    %w = tt.load %wide : tensor<8192x!tt.ptr<f32>, #row>
+    tt.return %y, %z, %w : tensor<512xf32, #far>, tensor<512xf32, #near>, tensor<8192xf32, #row>
   }
 }
