@@ -10,9 +10,9 @@
 // divided in 32 bits, too: its magnitude is no larger.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/ir/operands.h"
+#include "compiler/passes/narrow_numbers.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 
@@ -25,71 +25,32 @@ namespace arith = mlir::arith;
 using mlir::Operation;
 using mlir::Value;
 
-constexpr unsigned kWide = 64, kNarrow = 32;
-// Of shapes that are looked through.
-constexpr int kMostDepth = 8;
-
-bool ChangesShape(Operation* op) {
-  return llvm::isa_and_present<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op) && op->getDiscardableAttrs().empty();
-}
-
 class NarrowQuotientsPass : public impl::NarrowQuotientsPassBase<NarrowQuotientsPass> {
-  // Whether `value`, of 64 bits, is a number of 32; one that is not the least of these, if it `has_magnitude`.
-  bool IsNarrow(Value value, bool has_magnitude, int depth = 0) const {
-    Operation* op = value.getDefiningOp();
-    if (!op || depth > kMostDepth) return false;
-    llvm::APInt constant;
-    if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
-      return constant.getSignificantBits() <= kNarrow && !(has_magnitude && constant.isNegative());
-    if (ChangesShape(op)) return IsNarrow(op->getOperand(0), has_magnitude, depth + 1);
-    auto extend = llvm::dyn_cast<arith::ExtSIOp>(op);
-    if (!extend || !op->getDiscardableAttrs().empty()) return false;
-    if (!tt::ElementOf(extend.getIn().getType()).isInteger(kNarrow)) return false;
-    return !has_magnitude || quotients_.contains(value) || axes_->Get(extend.getIn()).non_negative;
-  }
-
-  // The same number in 32 bits, of what IsNarrow.
-  static Value Narrowed(mlir::OpBuilder& b, Value value) {
-    Operation* op = value.getDefiningOp();
-    mlir::Type type = tt::WithElement(value.getType(), b.getI32Type());
-    if (auto extend = llvm::dyn_cast<arith::ExtSIOp>(op)) return extend.getIn();
-    if (!ChangesShape(op)) return arith::TruncIOp::create(b, value.getLoc(), type, value);
-    mlir::OperationState state(op->getLoc(), op->getName(), Narrowed(b, op->getOperand(0)), type);
-    state.propertiesAttr = op->getPropertiesAsAttribute();
-    return b.create(state)->getResult(0);
-  }
-
   void runOnOperation() override {
     llvm::SmallVector<Operation*> divisions;
     getOperation().walk([&](Operation* op) {
-      if (llvm::isa<arith::DivSIOp, arith::RemSIOp>(op) && tt::ElementOf(op->getResult(0).getType()).isInteger(kWide))
+      if (llvm::isa<arith::DivSIOp, arith::RemSIOp>(op) &&
+          tt::ElementOf(op->getResult(0).getType()).isInteger(kWideBits))
         divisions.push_back(op);
     });
     if (divisions.empty()) return;
     const AxisInfoAnalysis axes(getOperation());
-    axes_ = &axes;
+    llvm::DenseSet<Value> quotients;  // that are made
+    llvm::SmallVector<Operation*> replaced;
+    auto is_magnitude = [&](Value longer) {
+      return quotients.contains(longer) || axes.Get(longer.getDefiningOp()->getOperand(0)).non_negative;
+    };
     for (Operation* op : divisions) {
-      Value dividend = op->getOperand(0), divisor = op->getOperand(1);
       if (!op->getDiscardableAttrs().empty()) continue;
-      if (!IsNarrow(dividend, /*has_magnitude=*/true) || !IsNarrow(divisor, /*has_magnitude=*/false)) continue;
+      if (!IsNarrow(op->getOperand(0), is_magnitude) || !IsNarrow(op->getOperand(1))) continue;
       mlir::OpBuilder b(op);
-      mlir::OperationState state(op->getLoc(), op->getName(), {Narrowed(b, dividend), Narrowed(b, divisor)},
-                                 tt::WithElement(dividend.getType(), b.getI32Type()));
-      Value narrow = b.create(state)->getResult(0);
-      Value wide = arith::ExtSIOp::create(b, op->getLoc(), dividend.getType(), narrow);
-      quotients_.insert(wide);
-      op->getResult(0).replaceAllUsesWith(wide);
-      replaced_.push_back(op);
+      Value quotient = DividedInNarrowBits(b, op, op->getOperand(0));
+      quotients.insert(quotient);
+      op->getResult(0).replaceAllUsesWith(quotient);
+      replaced.push_back(op);
     }
-    for (Operation* op : llvm::reverse(replaced_)) op->erase();
-    quotients_.clear();
-    replaced_.clear();
-    axes_ = nullptr;
+    for (Operation* op : llvm::reverse(replaced)) op->erase();
   }
-
-  const AxisInfoAnalysis* axes_ = nullptr;
-  llvm::DenseSet<Value> quotients_;  // that are made, as numbers of 64 bits
-  llvm::SmallVector<Operation*> replaced_;
 };
 
 }  // namespace

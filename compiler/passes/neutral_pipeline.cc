@@ -39,7 +39,7 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.
   pm.addPass(createLoopAwareCsePass());
   // Once equal conditions of masks and addresses are one.
-  pm.addPass(createDropMaskedSelectsPass());
+  pm.addPass(createSimplifyMaskedAddressesPass());
   // Once masks and addresses have their indices in common.
   NarrowIndicesPassOptions indices;
   indices.threads = threads;

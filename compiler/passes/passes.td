@@ -47,8 +47,8 @@ def NarrowQuotientsPass : Pass<"tt-narrow-quotients", "::mlir::ModuleOp"> {
   let summary = "divides numbers of 32 bits in 32 bits, where the program has made them longer";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
-def DropMaskedSelectsPass : Pass<"tt-drop-masked-selects", "::mlir::ModuleOp"> {
-  let summary = "drops selects from addresses whose mask says which value they select";
+def SimplifyMaskedAddressesPass : Pass<"tt-simplify-masked-addresses", "::mlir::ModuleOp"> {
+  let summary = "computes addresses as their masks permit: without selects, and with quotients of 32 bits";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 def SeparateScalarsPass : Pass<"tt-separate-scalars", "::mlir::ModuleOp"> {

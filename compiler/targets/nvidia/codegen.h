@@ -25,6 +25,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 // branch_tanh.cc. Lets a thread ask once for several elements which form of libdevice's tanh they need.
 void BranchTanh(llvm::Module& module);
 
+// compute_in_halves.cc. Computes sums, differences and products of halves that are rounded to halves as pairs of these.
+void ComputeInHalves(llvm::Module& module);
+
 // Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
 void SinkSharedLoads(llvm::Module& module);
 

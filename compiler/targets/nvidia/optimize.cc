@@ -198,6 +198,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = LinkLibdevice(module, toolchain); !status.ok()) return status;
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   BranchTanh(module);
+  ComputeInHalves(module);
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
   ShareSums(module);
