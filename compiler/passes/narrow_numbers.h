@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of 64 bits that have been made of 32.
-#pragma once
+#ifndef COMPILER_PASSES_NARROW_NUMBERS_H_
+#define COMPILER_PASSES_NARROW_NUMBERS_H_
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
@@ -21,3 +22,5 @@ mlir::Value InNarrowBits(mlir::OpBuilder& b, mlir::Value value);
 mlir::Value DividedInNarrowBits(mlir::OpBuilder& b, mlir::Operation* division, mlir::Value dividend);
 
 }  // namespace tritond::compiler
+
+#endif  // COMPILER_PASSES_NARROW_NUMBERS_H_
