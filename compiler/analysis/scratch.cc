@@ -63,7 +63,7 @@ Scratch OfConversion(ttg::ConvertLayoutOp op) {
   absl::StatusOr<ConversionPlan> plan = PlanConversion(src, ttg::ToLinearLayout(op.getType()));
   // A conversion without a plan has no lowering either, which reports it.
   if (!plan.ok() || plan->kind != ConversionPlan::Kind::kShared) return {};
-  Scratch scratch = OnePart(ElementsOfBlock(src), op.getType().getElementType());
+  Scratch scratch = OnePart(ElementsOfBlock(src) >> ConversionPartBits(op), op.getType().getElementType());
   scratch.stays_in_warp = plan->scope <= ConversionPlan::Scope::kWarp;
   return scratch;
 }
@@ -211,6 +211,11 @@ int64_t AllocatedBytes(tt::FuncOp function) {
   int64_t bytes = 0;
   function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
   return bytes;
+}
+
+int32_t ConversionPartBits(ttg::ConvertLayoutOp op) {
+  auto bits = op->getAttrOfType<mlir::IntegerAttr>(kConversionPartsAttr);
+  return bits ? static_cast<int32_t>(bits.getInt()) : 0;
 }
 
 Scratch ScratchOf(Operation* op) {

@@ -28,9 +28,13 @@ struct Scratch {
   bool stays_in_warp = false;
 };
 
+// i32 attribute of a ttg.convert_layout: it converts 2^n parts of its tensor one after the other (FindConversionParts).
+inline constexpr llvm::StringLiteral kConversionPartsAttr = "conversion.parts_log2";
+int32_t ConversionPartBits(ttg::ConvertLayoutOp op);
+
 // What `op` itself needs; buffers and the frames of called functions are no scratch.
 //   ttg.convert_layout   one part, when PlanConversion says kShared: the elements that one block holds, placed as
-//                        ChooseSwizzle says.
+//                        ChooseSwizzle says; of one part only where it converts parts.
 //   tt.reduce            when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements; one
 //                        more for each result when SharesTotals.
 //   tt.scan              likewise, and W times the registers of a thread that differ by axis bits above the warps'.

@@ -115,6 +115,7 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
 
 mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {
   llvm::SmallVector<unsigned> order = OrderOfThreads(type);
+  mlir::Attribute first = nullptr;
   for (const BufferRead& read : reads) {
     auto read_type = llvm::cast<RankedTensorType>(read.defines.getType());
     mlir::Attribute encoding;
@@ -122,9 +123,11 @@ mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferR
       encoding = MatrixBufferEncoding(type, order, operand, read.order);
     else if (read.order.empty() && read_type != type)
       encoding = ReadBufferEncoding(type, order, read_type);
-    if (encoding) return encoding;
+    // A matrix unit may read buffers of its own encoding only. Threads can read these, too.
+    if (encoding && !llvm::isa<ttg::SwizzledSharedEncodingAttr>(encoding)) return encoding;
+    if (!first) first = encoding;
   }
-  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
+  return first ? first : ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
 }
 
 mlir::Attribute LaneOrderEncoding(RankedTensorType type, mlir::Attribute buffer, int vec, int lanes, int warps) {

@@ -3,6 +3,7 @@
 // trip through swizzled shared memory.
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/layout/conversion_parts.h"
 #include "compiler/layout/exchange.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/layout/word_moves.h"
@@ -229,16 +230,25 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
     case ConversionPlan::Kind::kShared:
       break;
   }
+  const auto parts = FindConversionParts(src, dst, ConversionPartBits(op));
+  if (!parts) return op.emitOpError() << "cannot convert in parts";
   int bits = SharedType(f.e, values[0].getType()).getIntOrFloatBitWidth();
-  auto swizzle = ChooseSwizzle(src, dst, bits, f.target.SharedMemory());
+  auto swizzle = ChooseSwizzle(parts->src, parts->dst, bits, f.target.SharedMemory());
   if (!swizzle.ok()) return op.emitOpError() << "cannot convert: " << std::string(swizzle.status().message());
   Value base = f.ScratchOf(op);
-  StoreShared(f, swizzle->store, base, swizzle->store_vec, values);
-  if (ScratchStaysInWarp(op))
-    f.WarpBarrier();
-  else
-    f.SharedBarrier();
-  f.Set(op, LoadShared(f, swizzle->load, base, swizzle->load_vec, values[0].getType()));
+  const auto barrier = [&] { ScratchStaysInWarp(op) ? f.WarpBarrier() : f.SharedBarrier(); };
+  Values results(dst.InSize("register"));
+  for (auto [from_registers, to_registers] : llvm::zip(parts->src_registers, parts->dst_registers)) {
+    // What is read of the part before has to be there.
+    if (from_registers[0] != parts->src_registers[0][0]) barrier();
+    Values part;
+    for (int32_t reg : from_registers) part.push_back(values[reg]);
+    StoreShared(f, swizzle->store, base, swizzle->store_vec, part);
+    barrier();
+    const Values loaded = LoadShared(f, swizzle->load, base, swizzle->load_vec, values[0].getType());
+    for (auto [reg, value] : llvm::zip(to_registers, loaded)) results[reg] = value;
+  }
+  f.Set(op, results);
   return mlir::success();
 }
 

@@ -7,8 +7,14 @@
 //   %a = ttg.convert_layout %x {allocation.offset = 0 : i32} : …
 //   %b = ttg.convert_layout %a {allocation.offset = 0 : i32} : …
 //
+// Where that is more than a block can have, the largest conversions work on parts of their tensors, one after the
+// other.
+//
 // Runs after every pass that makes or removes operations with scratch. How places are chosen: analysis/allocation.cc.
 #include "compiler/analysis/allocation.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/layout/conversion_parts.h"
 #include "compiler/passes/passes.h"
 
 namespace tritond::compiler {
@@ -18,9 +24,39 @@ namespace tritond::compiler {
 
 namespace {
 
-struct AllocateSharedMemoryPass : impl::AllocateSharedMemoryPassBase<AllocateSharedMemoryPass> {
+class AllocateSharedMemoryPass : public impl::AllocateSharedMemoryPassBase<AllocateSharedMemoryPass> {
+ public:
+  using AllocateSharedMemoryPassBase::AllocateSharedMemoryPassBase;
+
+ private:
   void runOnOperation() override {
-    if (failed(AllocateSharedMemory(getOperation()))) signalPassFailure();
+    do {
+      if (failed(AllocateSharedMemory(getOperation()))) return signalPassFailure();
+    } while (IsTooMuch() && HalveLargestConversion());
+  }
+
+  bool IsTooMuch() {
+    auto bytes = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
+    return max_bytes > 0 && bytes && bytes.getInt() > max_bytes;
+  }
+
+  // False where no conversion has more parts.
+  bool HalveLargestConversion() {
+    ttg::ConvertLayoutOp largest;
+    getOperation().walk([&](ttg::ConvertLayoutOp op) {
+      const int64_t bytes = ScratchBytes(op);
+      if (bytes > 0 && (!largest || bytes > ScratchBytes(largest)) && HasParts(op, ConversionPartBits(op) + 1))
+        largest = op;
+    });
+    if (!largest) return false;
+    mlir::Builder b(largest);
+    largest->setAttr(kConversionPartsAttr, b.getI32IntegerAttr(ConversionPartBits(largest) + 1));
+    return true;
+  }
+
+  static bool HasParts(ttg::ConvertLayoutOp op, int32_t bits) {
+    const LinearLayout src = ttg::ToLinearLayout(op.getSrc().getType());
+    return FindConversionParts(src, ttg::ToLinearLayout(op.getType()), bits).has_value();
   }
 };
 

@@ -173,7 +173,7 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
   pm.addPass(createReorderInstructionsPass());
 }
 
-void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups) {
   // Everything after it asks how many warps run an operation, and which.
   AllocateWarpGroupsPassOptions warps;
   warps.group_warps = groups.warps;
@@ -192,7 +192,9 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
   // Its conversions may need shared memory.
   pm.addPass(createUntangleAxisPass());
   // Offsets first: whether two accesses can meet depends on where their buffers lie.
-  pm.addPass(createAllocateSharedMemoryPass());
+  AllocateSharedMemoryPassOptions allocate;
+  allocate.max_bytes = max_shared_bytes;
+  pm.addPass(createAllocateSharedMemoryPass(allocate));
   // Calls have their final form.
   pm.addPass(createAllocateGlobalScratchPass());
   // Once it is known that nothing needs shared memory: one thread alone waits for nobody.

@@ -71,8 +71,8 @@ struct WarpGroups {
   int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
 };
 
-// From final ttgir to what LowerToLlvm takes.
-void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups = {});
+// From final ttgir to what LowerToLlvm takes. `max_shared_bytes`: that a block can have; 0: not known.
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups = {});
 
 }  // namespace tritond::compiler
 

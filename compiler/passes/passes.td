@@ -306,6 +306,8 @@ def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
 }
 def AllocateSharedMemoryPass : Pass<"ttg-allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "places buffers and scratch in shared memory; sets allocation.offset and ttg.shared";
+  let options = [Option<"max_bytes", "max-bytes", "int64_t", "0",
+                        "of a block; conversions beyond it work in parts. 0: not known">];
 }
 def AllocateGlobalScratchPass : Pass<"ttg-allocate-global-scratch", "::mlir::ModuleOp"> {
   let summary = "places a program's buffers in global memory; sets ttg.global_scratch_memory_offset, …_size, …_alignment";

@@ -111,7 +111,7 @@ class NullTarget final : public Target {
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     // Buffers, offsets and barriers are the same on every device.
-    AddNeutralLlirPasses(pm);
+    AddNeutralLlirPasses(pm, /*max_shared_bytes=*/0);
   }
 
   absl::Status Optimize(llvm::Module&, const KernelOptions&) override { return Nothing(); }

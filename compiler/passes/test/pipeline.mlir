@@ -434,3 +434,37 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1, %r#2 : tensor<64x64xf16, #blocked>, tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// The first dot's threads read a buffer of the second dot's unit, which reads no other one.
+// CHECK-DAG: #[[UNIT:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+// CHECK-LABEL: @unit_and_threads
+//       CHECK:   scf.for
+//       CHECK:     ttg.local_load {{.*}} !ttg.memdesc<64x64xf16, #[[UNIT]], {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
+//       CHECK:     ttg.local_load {{.*}} !ttg.memdesc<64x64xf16, #[[UNIT]], {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
+//       CHECK:   tt.return
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#old = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#olda = #ttg.dot_op<{opIdx = 0, parent = #old, kWidth = 2}>
+#oldb = #ttg.dot_op<{opIdx = 1, parent = #old, kWidth = 2}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @unit_and_threads(%x: tensor<64x64xf16, #olda>, %z: tensor<64x64xf16, #a>, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> (tensor<64x64xf32, #old>, tensor<64x64xf32, #mma>) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #old>
+    %none = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %sum = %none) -> (tensor<64x64xf32, #old>, tensor<64x64xf32, #mma>) : i32 {
+      %y = tt.load %q {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %yo = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #oldb>
+      %d = tt.dot %x, %yo, %acc : tensor<64x64xf16, #olda> * tensor<64x64xf16, #oldb> -> tensor<64x64xf32, #old>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %e = tt.dot %z, %yb, %sum : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %e : tensor<64x64xf32, #old>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#0, %r#1 : tensor<64x64xf32, #old>, tensor<64x64xf32, #mma>
+  }
+}

@@ -72,8 +72,8 @@ class AmdTarget final : public Target {
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     amd::AddTtgirPasses(pm, options, info_, arch_);
   }
-  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    amd::AddLlirPasses(pm, options);
+  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& /*options*/) const override {
+    amd::AddLlirPasses(pm, info_);
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {

@@ -62,9 +62,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   AddNeutralFinalPasses(pm);
 }
 
-void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+void AddLlirPasses(mlir::OpPassManager& pm, const TargetInfo& info) {
   // Buffers, offsets and barriers are the same on every device.
-  AddNeutralLlirPasses(pm);
+  AddNeutralLlirPasses(pm, info.max_shared_bytes);
 }
 
 }  // namespace tritond::compiler::amd

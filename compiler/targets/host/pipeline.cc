@@ -31,7 +31,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
 
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Buffers, offsets and barriers are the same on every device.
-  AddNeutralLlirPasses(pm);
+  AddNeutralLlirPasses(pm, /*max_shared_bytes=*/0);
 }
 
 }  // namespace tritond::compiler::host

@@ -60,8 +60,8 @@ class IntelTarget final : public Target {
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     intel::AddTtgirPasses(pm, options, info_, device_.arch);
   }
-  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    intel::AddLlirPasses(pm, options);
+  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& /*options*/) const override {
+    intel::AddLlirPasses(pm, info_);
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {

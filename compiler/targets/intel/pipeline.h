@@ -12,7 +12,7 @@ namespace tritond::compiler::intel {
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch);
-void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+void AddLlirPasses(mlir::OpPassManager& pm, const TargetInfo& info);
 
 }  // namespace tritond::compiler::intel
 
