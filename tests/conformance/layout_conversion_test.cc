@@ -36,33 +36,40 @@ $BODY
 )";
 
 // An encoding of 2^m x 2^n elements in four warps of 32 lanes: every element in a random place, and up to two copies.
-std::string RandomEncoding(std::mt19937& rng, int m, int n) {
+// Bits of the column from `n` on are those of registers alone.
+std::string RandomEncoding(std::mt19937& rng, int m, int n, int of_registers = 0) {
   std::vector<std::string> bases;
   for (int bit = 0; bit < m; ++bit) bases.push_back(absl::StrCat("[", 1 << bit, ", 0]"));
   for (int bit = 0; bit < n; ++bit) bases.push_back(absl::StrCat("[0, ", 1 << bit, "]"));
   const int copies = std::uniform_int_distribution<int>(0, 2)(rng);
   for (int i = 0; i < copies || bases.size() < 7; ++i) bases.push_back("[0, 0]");
   std::shuffle(bases.begin(), bases.end(), rng);
-  const std::vector<std::string> lanes(bases.begin(), bases.begin() + 5), warps(bases.begin() + 5, bases.begin() + 7),
-      registers(bases.begin() + 7, bases.end());
+  const std::vector<std::string> lanes(bases.begin(), bases.begin() + 5), warps(bases.begin() + 5, bases.begin() + 7);
+  std::vector<std::string> registers(bases.begin() + 7, bases.end());
+  for (int bit = n; bit < n + of_registers; ++bit) registers.push_back(absl::StrCat("[0, ", 1 << bit, "]"));
+  std::shuffle(registers.begin(), registers.end(), rng);
   return absl::StrCat("#ttg.linear<{register = [", absl::StrJoin(registers, ", "), "], lane = [",
                       absl::StrJoin(lanes, ", "), "], warp = [", absl::StrJoin(warps, ", "), "], block = []}>");
 }
 
 class LayoutConversions : public testing::TestWithParam<const char*> {};
 
-TEST_P(LayoutConversions, KeepEveryElement) {
-  const std::string type = GetParam();
+// Converts to random encodings and back. Two bits of the column are those of registers alone where conversions work on
+// 2^`part_bits` parts.
+void ExpectSameElements(const std::string& type, int part_bits) {
   constexpr int kConversions = 6;
   std::mt19937 rng(71);
+  const int of_registers = part_bits > 0 ? 2 : 0;
   for (int round = 0; round < 12; ++round) {
-    const int m = 3 + round % 3, n = 3 + round % 4, size = 1 << (m + n);
+    const int m = 3 + round % 3, n = 3 + round % 4, width = 1 << (n + of_registers), size = width << m;
     std::string body, from = "#blocked";
     for (int i = 0; i <= kConversions; ++i) {
-      const std::string to = i == kConversions ? "#blocked" : RandomEncoding(rng, m, n);
-      const std::string tensor = absl::StrCat("tensor<", 1 << m, "x", 1 << n, "x", type, ", ");
+      const std::string to = i == kConversions ? "#blocked" : RandomEncoding(rng, m, n, of_registers);
+      const std::string tensor = absl::StrCat("tensor<", 1 << m, "x", width, "x", type, ", ");
+      const bool is_random = i > 0 && i < kConversions;
       absl::StrAppend(&body, "    %", i == kConversions ? "y" : absl::StrCat("x", i + 1), " = ttg.convert_layout %x", i,
-                      " : ", tensor, from, "> -> ", tensor, to, ">\n");
+                      is_random ? absl::StrCat(" {conversion.parts_log2 = ", part_bits, " : i32}") : "", " : ", tensor,
+                      from, "> -> ", tensor, to, ">\n");
       from = to;
     }
     for (const Machine& machine : MachinesOf32Lanes()) {
@@ -70,7 +77,7 @@ TEST_P(LayoutConversions, KeepEveryElement) {
       const std::string ir = Substitute(kKernel, {{"BODY", body},
                                                   {"TARGET", machine.target},
                                                   {"M", absl::StrCat(1 << m)},
-                                                  {"N", absl::StrCat(1 << n)},
+                                                  {"N", absl::StrCat(width)},
                                                   {"T", type}});
       const absl::Status status = RunTtgir(machine, ir, {1}, {in, out});
       ASSERT_TRUE(status.ok()) << status << "\n" << ir;
@@ -78,6 +85,10 @@ TEST_P(LayoutConversions, KeepEveryElement) {
     }
   }
 }
+
+TEST_P(LayoutConversions, KeepEveryElement) { ExpectSameElements(GetParam(), 0); }
+TEST_P(LayoutConversions, KeepEveryElementInHalves) { ExpectSameElements(GetParam(), 1); }
+TEST_P(LayoutConversions, KeepEveryElementInQuarters) { ExpectSameElements(GetParam(), 2); }
 
 INSTANTIATE_TEST_SUITE_P(Elements, LayoutConversions, testing::Values("i1", "i8", "f16", "bf16", "f32", "i64"),
                          [](const auto& info) { return std::string(info.param); });

@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "compiler/driver/compile.h"
+#include "compiler/targets/target.h"
 #include "workers/device/devices.h"
 #include "workers/device/element_type.h"
 
@@ -133,12 +134,10 @@ std::vector<Machine> Machines(const std::vector<int>& num_warps) {
 bool RunsOnOneDevice() { return std::getenv("TRITOND_CONFORMANCE_DEVICES") != nullptr; }
 
 std::vector<Machine> MachinesOf32Lanes() {
-  static const auto* offers = new std::vector<compiler::Compiler::Offer>(compiler::Compiler::Create()->Targets());
+  constexpr int kLanes = 32;
   const auto has_other_warps = [](const Machine& machine) {
-    for (const auto& offer : *offers)
-      for (const compiler::OptionRule& rule : offer.options)
-        if (offer.name == machine.target && rule.name == "warp_size") return rule.least != 32;
-    return false;
+    const auto target = compiler::FindTarget(machine.target, {});
+    return !target.ok() || (*target)->Info().lanes != kLanes;
   };
   std::vector<Machine> machines = Machines({4});
   machines.erase(std::remove_if(machines.begin(), machines.end(), has_other_warps), machines.end());
