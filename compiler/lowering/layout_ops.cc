@@ -236,7 +236,9 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
   auto swizzle = ChooseSwizzle(parts->src, parts->dst, bits, f.target.SharedMemory());
   if (!swizzle.ok()) return op.emitOpError() << "cannot convert: " << std::string(swizzle.status().message());
   Value base = f.ScratchOf(op);
-  const auto barrier = [&] { ScratchStaysInWarp(op) ? f.WarpBarrier() : f.SharedBarrier(); };
+  // Warps that hold copies write them to one place. With parts, a late one would write over another part.
+  const bool is_of_warp = ScratchStaysInWarp(op) && parts->src_registers.size() == 1;
+  const auto barrier = [&] { is_of_warp ? f.WarpBarrier() : f.SharedBarrier(); };
   Values results(dst.InSize("register"));
   for (auto [from_registers, to_registers] : llvm::zip(parts->src_registers, parts->dst_registers)) {
     // What is read of the part before has to be there.
