@@ -77,24 +77,31 @@ bool IsNotBelowZero(mlir::arith::CmpIPredicate predicate, const llvm::APInt& bou
          (predicate == Predicate::sgt && (bound.isNonNegative() || bound.isAllOnes()));
 }
 
-// What an llvm.intr.assume in the entry block says of a value: (x mod c) == 0, or x >= 0. The entry block runs always,
-// so the promise holds wherever the value is used.
-llvm::DenseMap<Value, Assumed> AssumptionsOf(Block& entry) {
+// What an llvm.intr.assume says of a value: (x mod c) == 0, or x >= 0. One in the entry block runs always. One in the
+// block that makes the value runs wherever there is that value. So these promises hold wherever the value is used.
+void AddAssumption(Operation& op, bool runs_always, llvm::DenseMap<Value, Assumed>& assumed) {
+  auto compare = op.getOperand(0).getDefiningOp<mlir::arith::CmpIOp>();
+  llvm::APInt bound, divisor;
+  if (!compare || !mlir::matchPattern(compare.getRhs(), mlir::m_ConstantInt(&bound))) return;
+  auto holds = [&](Value value) { return runs_always || value.getParentBlock() == op.getBlock(); };
+  if (IsNotBelowZero(compare.getPredicate(), bound) && holds(compare.getLhs()))
+    assumed[compare.getLhs()].non_negative = true;
+  Operation* rem = compare.getLhs().getDefiningOp();
+  if (compare.getPredicate() != mlir::arith::CmpIPredicate::eq || !bound.isZero() ||
+      !llvm::isa_and_present<mlir::arith::RemSIOp, mlir::arith::RemUIOp>(rem) ||
+      !mlir::matchPattern(rem->getOperand(1), mlir::m_ConstantInt(&divisor)) || divisor.getBitWidth() > 64)
+    return;
+  if (!divisor.isZero() && holds(rem->getOperand(0)))
+    assumed[rem->getOperand(0)].multiple = axis::PowerOfTwoIn(divisor.getSExtValue());
+}
+
+llvm::DenseMap<Value, Assumed> AssumptionsOf(FunctionOpInterface function) {
   llvm::DenseMap<Value, Assumed> assumed;
-  for (Operation& op : entry) {
-    if (op.getName().getStringRef() != "llvm.intr.assume" || op.getNumOperands() == 0) continue;
-    auto compare = op.getOperand(0).getDefiningOp<mlir::arith::CmpIOp>();
-    llvm::APInt bound, divisor;
-    if (!compare || !mlir::matchPattern(compare.getRhs(), mlir::m_ConstantInt(&bound))) continue;
-    if (IsNotBelowZero(compare.getPredicate(), bound)) assumed[compare.getLhs()].non_negative = true;
-    Operation* rem = compare.getLhs().getDefiningOp();
-    if (compare.getPredicate() != mlir::arith::CmpIPredicate::eq || !bound.isZero() ||
-        !llvm::isa_and_present<mlir::arith::RemSIOp, mlir::arith::RemUIOp>(rem) ||
-        !mlir::matchPattern(rem->getOperand(1), mlir::m_ConstantInt(&divisor)) || divisor.getBitWidth() > 64) {
-      continue;
-    }
-    if (!divisor.isZero()) assumed[rem->getOperand(0)].multiple = axis::PowerOfTwoIn(divisor.getSExtValue());
-  }
+  Block* entry = &function.getFunctionBody().front();
+  function->walk([&](Operation* op) {
+    if (op->getName().getStringRef() == "llvm.intr.assume" && op->getNumOperands() != 0)
+      AddAssumption(*op, op->getBlock() == entry, assumed);
+  });
   return assumed;
 }
 
@@ -148,7 +155,7 @@ class Solver final {
   void VisitFunction(FunctionOpInterface function) {
     if (function.isExternal()) return;
     Block& entry = function.getFunctionBody().front();
-    assumed_ = AssumptionsOf(entry);
+    assumed_ = AssumptionsOf(function);
     // A function that is only called gets what its callers pass; one that may be launched also what its caller
     // promises.
     bool known_calls = num_callers_.lookup(function) != 0 && !recursive_.contains(function);

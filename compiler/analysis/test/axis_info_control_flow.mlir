@@ -45,6 +45,44 @@ tt.func @assume(%x: i32, %y: i32, %b: i1) {
 
 // -----
 
+// An assumption of the block that makes a value holds wherever the value is, also after a branch.
+// CHECK-LABEL: @assume_beside
+// CF-LABEL: @assume_beside
+tt.func @assume_beside(%x: i32, %y: i32, %b: i1) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %z = scf.if %b -> (i32) {
+    scf.yield %x : i32
+  } else {
+    scf.yield %y : i32
+  }
+  %d = arith.subi %z, %y : i32
+  %d16 = arith.muli %d, %c16 : i32
+  %positive = arith.cmpi sge, %d16, %c0 : i32
+  llvm.intr.assume %positive : i1
+  // The assumption is of another block than the argument.
+  %positive_y = arith.cmpi sge, %y, %c0 : i32
+  scf.if %b {
+    llvm.intr.assume %positive_y : i1
+  }
+  %y16 = arith.muli %y, %c16 : i32
+  %sd = tt.splat %d16 : i32 -> tensor<64xi32>
+  %sy = tt.splat %y16 : i32 -> tensor<64xi32>
+  %id = arith.addi %sd, %r : tensor<64xi32>
+  %iy = arith.addi %sy, %r : tensor<64xi32>
+  %n = arith.constant dense<48> : tensor<64xi32>
+  // CHECK: arith.remsi %{{.*}} => [16] [16] [1]{{$}}
+  // CF: arith.remsi %{{.*}} => [16] [16] [1]{{$}}
+  %0 = arith.remsi %id, %n : tensor<64xi32>
+  // CHECK: arith.remsi %{{.*}} => [1] [1] [1]{{$}}
+  // CF: arith.remsi %{{.*}} => [1] [1] [1]{{$}}
+  %1 = arith.remsi %iy, %n : tensor<64xi32>
+  tt.return
+}
+
+// -----
+
 // The counter of a loop, a pointer that advances, and one that stops being aligned.
 // CHECK-LABEL: @for_loop
 // CF-LABEL: @for_loop
