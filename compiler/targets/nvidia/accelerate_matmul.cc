@@ -54,8 +54,11 @@ using nvidia::kWarpsOfGroup;
 
 // wgmma: the fewest columns that pay; the bytes that stand together in a buffer.
 constexpr int64_t kGroupTileN = 16, kMinRowBytes = 32;
-// Words of a thread for accumulators: with more there is no room for what else it needs.
-constexpr int64_t kMaxGroupAccumulators = 128;
+// Words of a thread for accumulators. An instruction of wgmma takes 128 at most. Where a thread has more, the others
+// wait in local memory. That is so of mma.sync, too, which besides needs registers for its operands.
+constexpr int64_t kMaxGroupAccumulators = 256;
+// Of tcgen05's, which threads read all at once.
+constexpr int64_t kMaxReadAccumulators = 128;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -152,7 +155,7 @@ class AcceleratedDot final {
     if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % nvidia::kHalfTensorTileM != 0) return {};
     if (shape_[1] < kGroupTileN || TensorColumns() > tensor_columns_) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
-    if (shape_[0] * shape_[1] > kMaxGroupAccumulators * num_warps * 32) return {};
+    if (shape_[0] * shape_[1] > kMaxReadAccumulators * num_warps * 32) return {};
     if (!StaysInTensorMemory()) return {};
     // Groups of four warps below each other, as far as there are instructions; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;

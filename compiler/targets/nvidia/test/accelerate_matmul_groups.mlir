@@ -60,9 +60,9 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %d = tt.dot %a, %b, %c : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #rows>
     tt.return %d : tensor<32x64xf32, #rows>
   }
-  tt.func @many_sums(%a: tensor<128x32xf16, #a>, %b: tensor<32x256xf16, #b>, %c: tensor<128x256xf32, #rows>) -> tensor<128x256xf32, #rows> {
-    %d = tt.dot %a, %b, %c : tensor<128x32xf16, #a> * tensor<32x256xf16, #b> -> tensor<128x256xf32, #rows>
-    tt.return %d : tensor<128x256xf32, #rows>
+  tt.func @many_sums(%a: tensor<256x32xf16, #a>, %b: tensor<32x256xf16, #b>, %c: tensor<256x256xf32, #rows>) -> tensor<256x256xf32, #rows> {
+    %d = tt.dot %a, %b, %c : tensor<256x32xf16, #a> * tensor<32x256xf16, #b> -> tensor<256x256xf32, #rows>
+    tt.return %d : tensor<256x256xf32, #rows>
   }
   tt.func @bytes_by_columns(%a: tensor<64x32xi8, #columns>, %b: tensor<32x64xi8, #rows>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
     %x = ttg.convert_layout %a : tensor<64x32xi8, #columns> -> tensor<64x32xi8, #a>
@@ -104,6 +104,21 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %y = ttg.convert_layout %b : tensor<32x64xi8, #columns> -> tensor<32x64xi8, #b>
     %d = tt.dot %x, %y, %c : tensor<64x32xi8, #a> * tensor<32x64xi8, #b> -> tensor<64x64xi32, #rows>
     tt.return %d : tensor<64x64xi32, #rows>
+  }
+}
+
+// -----
+
+// More accumulators than registers: an instruction takes half of them, while the others wait.
+//       CHECK: versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]
+// CHECK-LABEL: @two_instructions
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @two_instructions(%a: tensor<128x32xf16, #a>, %b: tensor<32x256xf16, #b>, %c: tensor<128x256xf32, #blocked>) -> tensor<128x256xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<128x32xf16, #a> * tensor<32x256xf16, #b> -> tensor<128x256xf32, #blocked>
+    tt.return %d : tensor<128x256xf32, #blocked>
   }
 }
 
