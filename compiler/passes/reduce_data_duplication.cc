@@ -83,12 +83,17 @@ mlir::Attribute BufferEncoding(ttg::ConvertLayoutOp convert) {
                               llvm::cast<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding()));
 }
 
+bool IsOwnInverse(llvm::ArrayRef<int32_t> order) {
+  for (auto [i, dim] : llvm::enumerate(order))
+    if (order[dim] != static_cast<int32_t>(i)) return false;
+  return true;
+}
+
 // The buffer for a value that is another one turned, if that one is an operand too: a view of that one's buffer. Null
 // where it is none, or where the buffers differ.
 Value TurnedBuffer(mlir::OpBuilder& b, Value value, Operation* op, ttg::MemDescType type) {
   auto trans = value.getDefiningOp<tt::TransOp>();
-  if (!trans || type.getShape().size() != 2) return {};
-  // Of two dimensions, whose exchange is its own inverse.
+  if (!trans || !IsOwnInverse(trans.getOrder())) return {};
   mlir::Attribute shared = ttg::TransBufferEncoding(type.getEncoding(), trans.getOrder());
   if (!shared) return {};
   const ttg::MemDescType of_source = BufferType(trans.getSrc().getType(), shared);

@@ -118,6 +118,28 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// The same of batches, where the operand that is turned comes first.
+// CHECK-LABEL: @turned_batches
+//       CHECK:   %[[A:.*]] = ttg.local_alloc %arg0
+//   CHECK-NOT:   ttg.local_alloc
+//       CHECK:   %[[T:.*]] = ttg.memdesc_trans %[[A]] {order = array<i32: 0, 2, 1>}
+//   CHECK-NOT:   ttg.local_alloc
+//   CHECK-DAG:   ttg.local_load %[[A]]
+//   CHECK-DAG:   ttg.local_load %[[T]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 1, 8], threadsPerWarp = [1, 4, 8], warpsPerCTA = [1, 4, 1], order = [2, 1, 0]}>
+#turned = #ttg.blocked<{sizePerThread = [1, 8, 1], threadsPerWarp = [1, 8, 4], warpsPerCTA = [1, 1, 4], order = [1, 2, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1, 1], instrShape = [1, 16, 8]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @turned_batches(%a: tensor<16x16x64xf16, #blocked>) -> (tensor<16x16x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>, tensor<16x64x16xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>) {
+    %t = tt.trans %a {order = array<i32: 0, 2, 1>} : tensor<16x16x64xf16, #blocked> -> tensor<16x64x16xf16, #turned>
+    %y = ttg.convert_layout %t : tensor<16x64x16xf16, #turned> -> tensor<16x64x16xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
+    %x = ttg.convert_layout %a : tensor<16x16x64xf16, #blocked> -> tensor<16x16x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
+    tt.return %x, %y : tensor<16x16x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>, tensor<16x64x16xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
+  }
+}
+
+// -----
+
 // wgmma reads words with K contiguous alone. Threads read runs along K from the other buffer, and widen these.
 // CHECK-DAG: #[[RUNS:.*]] = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [0, 1]}>
 // CHECK-DAG: #[[K:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 32}>
