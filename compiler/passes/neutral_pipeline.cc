@@ -96,6 +96,8 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   // Once all tensors have the encodings that memory and dots want: those of scans pay for others by conversions.
   pm.addPass(createTurnScansPass());
+  // The same for reductions of what is made of smaller tensors.
+  pm.addPass(createTurnReductionsPass());
   // Conversions at the ends of branches meet those after them.
   pm.addPass(createSinkLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.

@@ -139,6 +139,9 @@ def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir:
 def TurnScansPass : Pass<"ttg-turn-scans", "::mlir::ModuleOp"> {
   let summary = "puts the axis of scans into threads where lanes would exchange more than conversions do";
 }
+def TurnReductionsPass : Pass<"ttg-turn-reductions", "::mlir::ModuleOp"> {
+  let summary = "puts the axis of reductions into threads where lanes would exchange more than conversions do";
+}
 def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
   let summary = "makes a select of tensors a result of the scf.if on the same condition";
 }

@@ -21,6 +21,7 @@
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/layout_rematerialization.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/passes/exchangeable_bits.h"
 #include "compiler/passes/passes.h"
 
 namespace tritond::compiler {
@@ -35,30 +36,6 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 RankedTensorType TypeOf(tt::ScanOp scan) { return llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()); }
-
-// Columns of a layout that may change places: of lanes along the axis, and of registers off it. The lanes begin with
-// the nearest neighbours. The registers begin with the farthest ones, so that accesses of neighbours stay wide.
-struct Exchangeable {
-  llvm::SmallVector<int> lanes, registers;
-};
-
-Exchangeable FindExchangeable(const LinearLayout& layout, unsigned axis) {
-  const LayoutDim& out = layout.OutDims()[axis];
-  const uint64_t along = out.mask() << out.shift;
-  Exchangeable found;
-  for (auto [in, copies] : llvm::zip(layout.InDims(), layout.FreeVariableMasks())) {
-    if (in.name != "lane" && in.name != "register") continue;
-    for (int bit = 0; bit < in.bits; ++bit) {
-      const uint64_t column = layout.columns()[in.shift + bit];
-      if (copies >> bit & 1) continue;
-      if (in.name == "lane" && (column & along)) found.lanes.push_back(in.shift + bit);
-      if (in.name == "register" && !(column & along)) found.registers.push_back(in.shift + bit);
-    }
-  }
-  llvm::sort(found.lanes, [&](int a, int b) { return layout.columns()[a] < layout.columns()[b]; });
-  llvm::sort(found.registers, [&](int a, int b) { return layout.columns()[a] > layout.columns()[b]; });
-  return found;
-}
 
 // The layout in which registers hold the nearest neighbours along the axis, lanes the next ones, and warps the
 // farthest; nothing where bits move along several dimensions.
@@ -89,7 +66,7 @@ class ScanTurner final {
     const RankedTensorType type = TypeOf(scan);
     const LinearLayout layout = ttg::ToLinearLayout(type);
     if (!IsScannable(layout, scan.getAxis())) return type.getEncoding();
-    const Exchangeable bits = FindExchangeable(layout, scan.getAxis());
+    const ExchangeableBits bits = FindExchangeableBits(layout, scan.getAxis());
     Attribute best = type.getEncoding();
     double least = costs_.Scan(scan, best);
     auto attempt = [&](const LinearLayout& turned) {
