@@ -64,9 +64,9 @@ class EarlyBounds final {
     };
     int64_t lowest = -(int64_t{1} << (width - 1));
     if (width == 64) {
-      int64_t distance = *mlir::getConstantIntValue(step) * iterations;
-      Value clamped = b.createOrFold<arith::MaxSIOp>(loc, upper, constant(type, lowest + distance));
-      return b.createOrFold<arith::SubIOp>(loc, clamped, constant(type, distance));
+      Value distance = b.createOrFold<arith::MulIOp>(loc, step, constant(type, iterations));
+      Value least = b.createOrFold<arith::AddIOp>(loc, distance, constant(type, lowest));
+      return b.createOrFold<arith::SubIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, upper, least), distance);
     }
     mlir::Type wide = b.getI64Type();
     Value distance =
@@ -367,8 +367,12 @@ void Expander::EmitLastStage() {
 bool CanExpand(ForOp loop) {
   unsigned width = WidthOf(loop.getInductionVar().getType());
   if (width <= 32) return true;
+  if (width != 64) return false;
+  // Programs take turns with what a loop of 64 bits counts: its step is their number.
+  auto extended = loop.getStep().getDefiningOp<arith::ExtSIOp>();
+  if (extended && WidthOf(extended.getIn().getType()) <= 32) return true;
   auto step = mlir::getConstantIntValue(loop.getStep());
-  return width == 64 && step && *step > 0 && *step < kMaxWideStep;
+  return step && *step > 0 && *step < kMaxWideStep;
 }
 
 ExpandedLoop ExpandLoop(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers,
