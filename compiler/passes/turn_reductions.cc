@@ -14,13 +14,17 @@
 //                                                     %c = ttg.convert_layout %s : -> #store
 //
 // The cost model compares. An operand costs a conversion, or what its operands cost if its operation is cheap to do
-// under #b. MoveConversions then finds where these conversions go. Operands that are converted as they are stay: that
-// takes registers for both.
+// under #b. MoveConversions then finds where these conversions go. Where as many elements as the operand has would be
+// converted, nothing changes: that takes registers for both. It has to pay for a further trip through shared memory,
+// since other uses of what the operand is made of may take conversions. Integers stay: devices have instructions that
+// combine those of all lanes.
 #include <algorithm>
+#include <limits>
 
 #include "compiler/analysis/scratch.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/exchange_cost.h"
 #include "compiler/encoding/layout_rematerialization.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/exchangeable_bits.h"
@@ -58,7 +62,8 @@ class ReductionTurner final {
     Attribute best = type.getEncoding();
     if (!IsReducible(layout, reduce.getAxis())) return best;
     const ExchangeableBits bits = FindExchangeableBits(layout, reduce.getAxis());
-    double least = costs_.Reduction(reduce, best);
+    double least = costs_.Reduction(reduce, best) - kBarrier;
+    elements_ = type.getNumElements();
     LinearLayout::Columns columns = layout.columns();
     for (auto [lane, reg] : llvm::zip(bits.lanes, bits.registers)) {
       std::swap(columns[lane], columns[reg]);
@@ -66,13 +71,8 @@ class ReductionTurner final {
       if (!IsReducible(turned, reduce.getAxis())) continue;
       const Attribute encoding = ttg::LinearEncodingAttr::get(reduce.getContext(), turned);
       double cost = costs_.Reduction(reduce, encoding) + Results(reduce, encoding);
-      bool is_whole = false;
-      for (Value src : reduce.getSrcs()) {
-        const double moved = Operand(src, encoding, /*dies=*/true, 0);
-        is_whole |= moved >= costs_.Conversion(TypeOf(src), encoding);
-        cost += moved;
-      }
-      if (!is_whole && cost < least) best = encoding, least = cost;
+      for (Value src : reduce.getSrcs()) cost += Operand(src, encoding, /*dies=*/true, 0);
+      if (cost < least) best = encoding, least = cost;
     }
     return best;
   }
@@ -82,7 +82,8 @@ class ReductionTurner final {
   double Operand(Value value, Attribute encoding, bool dies, int depth) {
     const RankedTensorType type = TypeOf(value);
     if (type.getEncoding() == encoding) return 0;
-    const double conversion = costs_.Conversion(type, encoding);
+    const double conversion = type.getNumElements() >= elements_ ? std::numeric_limits<double>::infinity()
+                                                                 : costs_.Conversion(type, encoding);
     Operation* op = value.getDefiningOp();
     const std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
     if (!element || llvm::isa<tt::LoadOp>(op) || depth >= kMaxDepth) return conversion;
@@ -123,6 +124,7 @@ class ReductionTurner final {
   }
 
   CostModel costs_;
+  int64_t elements_ = 0;  // of the reduction at hand
 };
 
 void Reencode(tt::ReduceOp reduce, Attribute encoding) {
@@ -145,9 +147,10 @@ class TurnReductionsPass : public impl::TurnReductionsPassBase<TurnReductionsPas
       bool changed = false;
       ReductionTurner turner;
       func.walk([&](tt::ReduceOp reduce) {
-        if (reduce.InputType().getRank() < 2) return;
+        const RankedTensorType type = reduce.InputType();
+        if (type.getRank() < 2 || !llvm::isa<mlir::FloatType>(type.getElementType())) return;
         const Attribute encoding = turner.Choose(reduce);
-        if (encoding == reduce.InputType().getEncoding()) return;
+        if (encoding == type.getEncoding()) return;
         Reencode(reduce, encoding);
         changed = true;
       });
