@@ -57,8 +57,9 @@ constexpr int64_t kGroupTileN = 16, kMinRowBytes = 32;
 // Words of a thread for accumulators. An instruction of wgmma takes 128 at most. Where a thread has more, the others
 // wait in local memory. That is so of mma.sync, too, which besides needs registers for its operands.
 constexpr int64_t kMaxGroupAccumulators = 256;
-// Of tcgen05's, which threads read all at once.
-constexpr int64_t kMaxReadAccumulators = 128;
+// Where they all have to be there: tcgen05's, which threads read at once. Those of bytes, too: their operands take
+// few registers of mma.sync, which stores less then.
+constexpr int64_t kMaxHeldAccumulators = 128;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -155,7 +156,7 @@ class AcceleratedDot final {
     if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % nvidia::kHalfTensorTileM != 0) return {};
     if (shape_[1] < kGroupTileN || TensorColumns() > tensor_columns_) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
-    if (shape_[0] * shape_[1] > kMaxReadAccumulators * num_warps * 32) return {};
+    if (shape_[0] * shape_[1] > kMaxHeldAccumulators * num_warps * 32) return {};
     if (!StaysInTensorMemory()) return {};
     // Groups of four warps below each other, as far as there are instructions; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;
@@ -206,7 +207,8 @@ class AcceleratedDot final {
     if (TypeOf(dot_.getA()).getShape().back() * bits < kTileKBytes * 8) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits)) return {};
     if (!CanStandInBuffer(dot_.getB(), 0, bits) && (bits != 32 || IsLoadedBesideDot(dot_.getB()))) return {};
-    if (shape_[0] * shape_[1] / SumsOfWord(operand) > kMaxGroupAccumulators * num_warps * 32) return {};
+    const int64_t most = operand.isInteger(8) ? kMaxHeldAccumulators : kMaxGroupAccumulators;
+    if (shape_[0] * shape_[1] / SumsOfWord(operand) > most * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;
     while (rows * columns < num_warps) rows* kTileM < shape_[0] ? rows *= 2 : columns *= 2;
