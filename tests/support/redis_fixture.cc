@@ -47,6 +47,8 @@ bool RedisNodes::TlsAvailable() {
 
 RedisNodes::RedisNodes(int count, const std::vector<std::string>& options, Tls tls, int replicas)
     : tls_(std::move(tls)), replicas_(replicas) {
+  // As in the daemon: connections to a node that has ended fail when they are written to.
+  signal(SIGPIPE, SIG_IGN);
   std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
   // A port that was free may be another's by the time that it is used, and so may the one of the cluster's own bus.
