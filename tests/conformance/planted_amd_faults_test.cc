@@ -98,7 +98,7 @@ constexpr Fault kFaults[] = {
     {"NoScaleOfA", "scaled", "i32 0, i32 %619)", "i32 0, i32 127)"},
     {"NoScales", "scaled", "i32 0, i32 %622, i32 0, i32 %619)", "i32 0, i32 0, i32 0, i32 0)"},
     {"ScaleOfAnotherLane", "scaled", "%597 = shl nuw nsw i32 %49, 2", "%597 = xor i32 %18, 128"},
-    {"ScaleOfANeighbour", "scaled", "%591 = add i32 %17, 1", "%591 = add i32 %17, 2"},
+    {"ScaleOfANeighbour", "scaled", "%410 = add i32 %17, 1", "%410 = add i32 %17, 2"},
     {"ScaledStepForgotten", "scaled", "<4 x float> %671, i32 4", "<4 x float> zeroinitializer, i32 4"},
     {"ScaledFormatOfA", "scaled", "i32 4, i32 0, i32 0", "i32 4, i32 1, i32 0"},
     // The other 16 lanes hold the same operands as the first.
