@@ -16,10 +16,6 @@ using mlir::Value;
 // Of shapes that are looked through.
 constexpr int kMostDepth = 8;
 
-bool ChangesShape(Operation* op) {
-  return llvm::isa_and_present<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op) && op->getDiscardableAttrs().empty();
-}
-
 bool IsNarrowAt(Value value, llvm::function_ref<bool(Value)> is_wanted, int depth) {
   Operation* op = value.getDefiningOp();
   if (!op || depth > kMostDepth) return false;
@@ -33,6 +29,10 @@ bool IsNarrowAt(Value value, llvm::function_ref<bool(Value)> is_wanted, int dept
 }
 
 }  // namespace
+
+bool ChangesShape(Operation* op) {
+  return llvm::isa_and_present<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op) && op->getDiscardableAttrs().empty();
+}
 
 bool IsNarrow(Value value, llvm::function_ref<bool(Value)> is_wanted) { return IsNarrowAt(value, is_wanted, 0); }
 

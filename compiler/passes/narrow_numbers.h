@@ -11,6 +11,9 @@ namespace tritond::compiler {
 
 constexpr unsigned kWideBits = 64, kNarrowBits = 32;
 
+// Whether the operation spreads what it is given over another shape, and no attribute says more of its result.
+bool ChangesShape(mlir::Operation* op);
+
 // Whether `value`, of 64 bits, is a number of 32 that has been made longer, also one spread over a shape, or a constant
 // that 32 bits hold. `is_wanted` is asked of the longer number, and constants must not be negative then.
 bool IsNarrow(mlir::Value value, llvm::function_ref<bool(mlir::Value longer)> is_wanted = nullptr);

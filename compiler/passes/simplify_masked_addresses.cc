@@ -40,8 +40,6 @@ using mlir::Value;
 // Of operations that are looked through.
 constexpr size_t kMostDepth = 32;
 
-bool ChangesShape(Operation* op) { return llvm::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op); }
-
 bool IsDivision(Operation* op) { return llvm::isa<arith::DivSIOp, arith::RemSIOp>(op); }
 
 // Whether the operation's result is copied with other operands.
