@@ -44,6 +44,9 @@ void ShareSums(llvm::Module& module);
 // order_by_use.cc. Computes values where they are first needed, so that few are live at once.
 void OrderByUse(llvm::Module& module);
 
+// start_together.cc. Loads whose words go to shared memory start before the first of these is stored.
+void StartTogether(llvm::Module& module);
+
 // pair_bytes.cc. Pairs of bytes that are put together from one word become half of that word.
 void PairBytes(llvm::Module& module);
 

@@ -225,6 +225,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   FillMaskedLoads(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);
+  StartTogether(module);
   CarrySums(module);
   OrderAsyncProxy(module);
   KeepWgmmaLoops(module);

@@ -23,6 +23,15 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
+namespace {
+
+// Whether the value is quickly computed again.
+bool IsQuick(const Value& value) {
+  return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst>(value);
+}
+
+}  // namespace
+
 LiveWords::LiveWords(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {
   for (const BasicBlock& block : function)
     for (const Instruction& instruction : block) MarkLive(instruction);
@@ -67,12 +76,25 @@ int64_t LiveWords::MostIn(const BasicBlock& block) const {
   return most;
 }
 
+int64_t LiveWords::Before(const Instruction& instruction) const {
+  const BasicBlock* block = instruction.getParent();
+  llvm::DenseSet<const Value*> live = live_out_.lookup(block);
+  for (const Instruction& each : llvm::reverse(*block)) {
+    live.erase(&each);
+    for (const Value* operand : each.operands())
+      if (llvm::isa<Instruction>(operand) && !llvm::isa<llvm::PHINode>(each)) live.insert(operand);
+    if (&each == &instruction) break;
+  }
+  int64_t words = 0;
+  for (const Value* value : live)
+    if (llvm::cast<Instruction>(value)->getParent() == block || !IsQuick(*value)) words += WordsOf(*value);
+  return words;
+}
+
 int64_t LiveWords::KeptAtEnd(const BasicBlock& block, const llvm::Loop& loop) const {
   int64_t words = 0;
   for (const Value* value : live_out_.lookup(&block)) {
-    const bool is_quick =
-        llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst>(value);
-    if (!is_quick || loop.contains(llvm::cast<Instruction>(value))) words += WordsOf(*value);
+    if (!IsQuick(*value) || loop.contains(llvm::cast<Instruction>(value))) words += WordsOf(*value);
   }
   return words;
 }

@@ -21,6 +21,10 @@ class LiveWords final {
   // The most words that are live at once in this block of the function, in the order that it has now.
   int64_t MostIn(const llvm::BasicBlock& block) const;
 
+  // The words that are live in front of `instruction`. Without those that come from outside of its block and are
+  // quickly computed again: sums, conversions, choices.
+  int64_t Before(const llvm::Instruction& instruction) const;
+
   // The words of a loop that are live at the end of one of its blocks. Without those that come from outside and are
   // quickly computed again: sums, conversions, choices.
   int64_t KeptAtEnd(const llvm::BasicBlock& block, const llvm::Loop& loop) const;
