@@ -51,13 +51,14 @@ llvm::SmallVector<int64_t, 2> HintOf(mlir::Attribute attribute, unsigned rank) {
   return hint;
 }
 
+constexpr std::pair<llvm::StringLiteral, int64_t AxisDim::*> kHints[] = {{"tt.contiguity", &AxisDim::contiguity},
+                                                                         {"tt.divisibility", &AxisDim::divisibility},
+                                                                         {"tt.constancy", &AxisDim::constancy}};
+
 // Strengthens `info` by the promises that `attribute_of` finds. Powers of two only; others promise their largest
 // factor.
 template <typename AttributeOf>
 void ApplyHints(AxisInfo& info, AttributeOf attribute_of) {
-  constexpr std::pair<llvm::StringLiteral, int64_t AxisDim::*> kHints[] = {{"tt.contiguity", &AxisDim::contiguity},
-                                                                           {"tt.divisibility", &AxisDim::divisibility},
-                                                                           {"tt.constancy", &AxisDim::constancy}};
   for (const auto& [name, fact] : kHints) {
     for (auto [dim, value] : llvm::zip(info.dims, HintOf(attribute_of(name), info.Rank()))) {
       if (value > 0) dim.*fact = std::max(dim.*fact, axis::PowerOfTwoIn(value));
@@ -352,6 +353,17 @@ class Solver final {
 int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]; }
 
 }  // namespace
+
+void PromiseAxisInfo(Operation* op, const AxisInfo& info) {
+  constexpr int64_t kMost = int64_t{1} << 30;  // of 32 bits
+  mlir::Builder b(op->getContext());
+  for (const auto& [name, fact] : kHints) {
+    llvm::SmallVector<int32_t> numbers;
+    for (const AxisDim& dim : info.dims) numbers.push_back(static_cast<int32_t>(std::min(dim.*fact, kMost)));
+    if (op->hasAttr(name) || llvm::all_of(numbers, [](int32_t number) { return number == 1; })) continue;
+    op->setAttr(name, b.getI32TensorAttr(numbers));
+  }
+}
 
 AxisInfoAnalysis::AxisInfoAnalysis(mlir::ModuleOp module, LoadMasks masks) { Solver(module, masks, infos_).Run(); }
 

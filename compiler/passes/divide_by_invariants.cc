@@ -14,6 +14,7 @@
 // quotient n / a exceeds n m / 2^64 by n e / (2^64 a), which is less than 1.
 //
 // Constant divisors are the business of LLVM, which knows cheaper forms.
+#include "compiler/analysis/axis_info.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -119,7 +120,7 @@ void Rewrite(const Division& division) {
     result = each.Select(is_one_less, each.Emit<arith::AddIOp>(quotient, each.Constant(1)), quotient);
     if (division.is_signed) result = each.Signed(result, each.Emit<arith::XOrIOp>(dividend_sign, each.Splat(sign)));
   }
-  // What the program says of the result: tt.contiguity, tt.divisibility, tt.constancy.
+  // What is said of the result: tt.contiguity, tt.divisibility, tt.constancy.
   for (mlir::NamedAttribute hint : division.op->getDiscardableAttrs())
     result.getDefiningOp()->setAttr(hint.getName(), hint.getValue());
   division.op->getResult(0).replaceAllUsesWith(result);
@@ -132,6 +133,10 @@ class DivideByInvariantsPass final : public impl::DivideByInvariantsPassBase<Div
     getOperation().walk([&](Operation* op) {
       if (std::optional<Division> division = Match(op)) divisions.push_back(*division);
     });
+    if (divisions.empty()) return;
+    // What is known of a quotient or a remainder is not seen in the products that replace it.
+    AxisInfoAnalysis axes(getOperation());
+    for (const Division& division : divisions) PromiseAxisInfo(division.op, axes.Get(division.op->getResult(0)));
     for (const Division& division : divisions) Rewrite(division);
   }
 };

@@ -63,6 +63,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   // Index arithmetic of the copies.
   pm.addPass(CreateCanonicalizePass());
   pm.addPass(mlir::createCSEPass());
+  // While branches and loops have conditions, and before anything asks which accesses are wide.
+  pm.addPass(createMarkRemaindersPass());
   // Last: it copies the whole kernel, as simple as it gets.
   pm.addPass(createVersionDivisiblePass());
 }

@@ -82,6 +82,9 @@ def DivideByInvariantsPass : Pass<"tt-divide-by-invariants", "::mlir::ModuleOp">
   let summary = "loops that divide tensors of 64 bits by a number multiply by its reciprocal";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
+def MarkRemaindersPass : Pass<"tt-mark-remainders", "::mlir::ModuleOp"> {
+  let summary = "says of quotients and remainders what they are where conditions keep dividends from being negative";
+}
 def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
   let summary = "unrolls loops by their tt.loop_unroll_factor";
 }

@@ -94,3 +94,27 @@ tt.func @hints(%x: tensor<128xi64>, %d: i64, %n: i32) -> tensor<128xi64> {
   }
   tt.return %r : tensor<128xi64>
 }
+
+// -----
+
+// What is known of a remainder is said of what replaces it, for nothing tells it any more.
+// CHECK-LABEL: @known
+//   CHECK-NOT:   arith.remsi
+//       CHECK:   arith.subi %{{.*}}, %{{.*}} {tt.contiguity = dense<16> : tensor<1xi32>, tt.divisibility = dense<16> : tensor<1xi32>}
+tt.func @known(%d: i64 {tt.divisibility = 16 : i32}, %n: i32, %out: !tt.ptr<i64>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %ds = tt.splat %d : i64 -> tensor<128xi64>
+  %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %p = tt.splat %out : !tt.ptr<i64> -> tensor<128x!tt.ptr<i64>>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %s = arith.muli %i, %c128 : i32
+    %ss = tt.splat %s : i32 -> tensor<128xi32>
+    %x = arith.addi %ss, %r : tensor<128xi32>
+    %xl = arith.extsi %x : tensor<128xi32> to tensor<128xi64>
+    %y = arith.remsi %xl, %ds : tensor<128xi64>
+    tt.store %p, %y : tensor<128x!tt.ptr<i64>>
+  }
+  tt.return
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backwards from a value to what it is made of. Conditions give facts a >= b + c of numbers a and b and a constant c:
+//
+//   while (first <= tile && tile < first + n) { … }      inside: tile >= first, and first + n >= tile + 1
+//
+// So tile - first is not negative there. Of the second fact a sum is the larger side: n >= (tile - first) + 1, which
+// with the first one is n >= 1. A number that can be seen at some place does not change until that place is left. So
+// the conditions there hold for all that it is made of.
+#include "compiler/analysis/lower_bounds.h"
+
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace tritond::compiler {
+namespace {
+
+namespace arith = mlir::arith;
+namespace scf = mlir::scf;
+using mlir::Operation;
+using mlir::Value;
+
+// larger >= smaller + distance
+struct Fact {
+  Value larger, smaller;
+  int64_t distance;
+};
+using Facts = llvm::SmallVector<Fact>;
+
+std::optional<int64_t> AnyConstantOf(Value value) {
+  llvm::APInt constant;
+  if (!mlir::matchPattern(value, mlir::m_ConstantInt(&constant)) || constant.getBitWidth() > 64) return std::nullopt;
+  return constant.getSExtValue();
+}
+
+void AddCompare(arith::CmpIOp compare, bool holds, Facts& facts) {
+  using Predicate = arith::CmpIPredicate;
+  Value x = compare.getLhs(), y = compare.getRhs();
+  switch (holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate())) {
+    case Predicate::sge:
+      facts.push_back({x, y, 0});
+      break;
+    case Predicate::sgt:
+      facts.push_back({x, y, 1});
+      break;
+    case Predicate::sle:
+      facts.push_back({y, x, 0});
+      break;
+    case Predicate::slt:
+      facts.push_back({y, x, 1});
+      break;
+    case Predicate::eq:
+      facts.push_back({x, y, 0});
+      facts.push_back({y, x, 0});
+      break;
+    default:
+      break;
+  }
+}
+
+// What is known where `condition` is `holds`.
+void AddCondition(Value condition, bool holds, Facts& facts) {
+  Operation* op = condition.getDefiningOp();
+  if (auto compare = llvm::dyn_cast_if_present<arith::CmpIOp>(op)) return AddCompare(compare, holds, facts);
+  if (holds ? !llvm::isa_and_present<arith::AndIOp>(op) : !llvm::isa_and_present<arith::OrIOp>(op)) return;
+  for (Value part : op->getOperands()) AddCondition(part, holds, facts);
+}
+
+// The second region of a loop has other names for what its condition compares.
+void AddLoopCondition(scf::WhileOp loop, Facts& facts) {
+  const size_t first = facts.size();
+  scf::ConditionOp condition = loop.getConditionOp();
+  AddCondition(condition.getCondition(), true, facts);
+  for (Fact& fact : llvm::MutableArrayRef<Fact>(facts).drop_front(first)) {
+    for (auto [passed, argument] : llvm::zip_equal(condition.getArgs(), loop.getAfterArguments())) {
+      if (fact.larger == passed) fact.larger = argument;
+      if (fact.smaller == passed) fact.smaller = argument;
+    }
+  }
+}
+
+void AddAssumptions(Operation* at, Facts& facts) {
+  auto function = at->getParentOfType<mlir::FunctionOpInterface>();
+  if (!function) return;
+  function->walk([&](Operation* op) {
+    if (op->getName().getStringRef() != "llvm.intr.assume" || op->getNumOperands() == 0) return;
+    Operation* beside = op->getBlock()->findAncestorOpInBlock(*at);
+    const bool runs_always = op->getBlock() == &function.getFunctionBody().front();
+    if (runs_always || (beside && op->isBeforeInBlock(beside))) AddCondition(op->getOperand(0), true, facts);
+  });
+}
+
+Facts FactsAt(Operation* at) {
+  Facts facts;
+  AddAssumptions(at, facts);
+  for (Operation* op = at; Operation* parent = op->getParentOp(); op = parent) {
+    mlir::Region* region = op->getParentRegion();
+    if (auto branch = llvm::dyn_cast<scf::IfOp>(parent))
+      AddCondition(branch.getCondition(), region == &branch.getThenRegion(), facts);
+    if (auto loop = llvm::dyn_cast<scf::WhileOp>(parent); loop && region == &loop.getAfter())
+      AddLoopCondition(loop, facts);
+  }
+  return facts;
+}
+
+class Prover final {
+ public:
+  explicit Prover(const AxisInfoAnalysis& axes) : axes_(axes) {}
+
+  bool Holds(Value value, int64_t bound, const Facts& facts) {
+    if (bound <= 0 && axes_.Get(value).non_negative) return true;
+    if (std::abs(bound) > kMostNumber || depth_ == kMostDepth || ++steps_ > kMostSteps) return false;
+    ++depth_;
+    const bool holds = HoldsByMaking(value, bound, facts) || HoldsByFacts(value, bound, facts);
+    --depth_;
+    return holds;
+  }
+
+ private:
+  // Bounds stay far from the ends of a type, and proofs short.
+  static constexpr int64_t kMostNumber = int64_t{1} << 24;
+  static constexpr int kMostSteps = 1 << 12, kMostDepth = 48;
+
+  static std::optional<int64_t> ConstantOf(Value value) {
+    std::optional<int64_t> constant = AnyConstantOf(value);
+    return constant && *constant >= -kMostNumber && *constant <= kMostNumber ? constant : std::nullopt;
+  }
+
+  static bool IsOrdered(Value larger, Value smaller, int64_t distance, const Facts& facts) {
+    if (larger == smaller) return distance <= 0;
+    return llvm::any_of(facts, [&](const Fact& fact) {
+      return fact.larger == larger && fact.smaller == smaller && fact.distance >= distance;
+    });
+  }
+
+  static bool IsWide(Value value) {
+    return mlir::getElementTypeOrSelf(value.getType()).isIndex() ||
+           mlir::getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() >= 32;
+  }
+
+  bool HoldsByFacts(Value value, int64_t bound, const Facts& facts) {
+    for (const Fact& fact : facts) {
+      if (fact.larger == value) {
+        std::optional<int64_t> smaller = ConstantOf(fact.smaller);
+        if (smaller ? *smaller >= bound - fact.distance : Holds(fact.smaller, bound - fact.distance, facts))
+          return true;
+      }
+      // x + value >= y + distance, and y >= x.
+      auto sum = fact.larger.getDefiningOp<arith::AddIOp>();
+      if (!sum || fact.distance < bound) continue;
+      if (sum.getRhs() == value && IsOrdered(fact.smaller, sum.getLhs(), 0, facts)) return true;
+      if (sum.getLhs() == value && IsOrdered(fact.smaller, sum.getRhs(), 0, facts)) return true;
+    }
+    return false;
+  }
+
+  bool Sum(Value x, Value y, int64_t bound, const Facts& facts) {
+    if (std::optional<int64_t> constant = ConstantOf(y)) return Holds(x, bound - *constant, facts);
+    return (Holds(x, 0, facts) && Holds(y, bound, facts)) || (bound > 0 && Holds(x, bound, facts) && Holds(y, 0, facts));
+  }
+
+  bool Difference(Value x, Value y, int64_t bound, const Facts& facts) {
+    if (std::optional<int64_t> constant = ConstantOf(y)) return Holds(x, bound + *constant, facts);
+    return IsOrdered(x, y, bound, facts);
+  }
+
+  bool Product(Value x, Value y, int64_t bound, const Facts& facts) {
+    if (bound <= 0) return Holds(x, 0, facts) && Holds(y, 0, facts);
+    return (Holds(x, bound, facts) && Holds(y, 1, facts)) || (bound > 1 && Holds(x, 1, facts) && Holds(y, bound, facts));
+  }
+
+  // It is rounded towards zero.
+  bool Quotient(Value x, Value y, int64_t bound, const Facts& facts) {
+    std::optional<int64_t> divisor = ConstantOf(y);
+    if (!divisor) return bound <= 0 && Holds(x, 0, facts);
+    if (*divisor <= 0) return false;
+    return Holds(x, bound > 0 ? bound * *divisor : (bound - 1) * *divisor + 1, facts);
+  }
+
+  bool HoldsByMaking(Value value, int64_t bound, const Facts& facts) {
+    Operation* op = value.getDefiningOp();
+    if (!op) return IsCounter(value, bound, facts);
+    auto both = [&](auto pair) { return Holds(pair.getLhs(), bound, facts) && Holds(pair.getRhs(), bound, facts); };
+    auto source = [&](auto cast) { return Holds(cast.getSrc(), bound, facts); };
+    if (!llvm::isa<mlir::IntegerType, mlir::IndexType>(mlir::getElementTypeOrSelf(value.getType())) || !IsWide(value))
+      return false;
+    return llvm::TypeSwitch<Operation*, bool>(op)
+        .Case([&](arith::ConstantOp) { return AnyConstantOf(value).value_or(bound - 1) >= bound; })
+        .Case([&](tt::MakeRangeOp range) { return static_cast<int32_t>(range.getStart()) >= bound; })
+        .Case([&](tt::GetProgramIdOp) { return bound <= 0; })
+        .Case([&](tt::GetNumProgramsOp) { return bound <= 1; })
+        .Case([&](arith::AddIOp sum) { return Sum(sum.getLhs(), sum.getRhs(), bound, facts); })
+        .Case([&](arith::SubIOp difference) {
+          return Difference(difference.getLhs(), difference.getRhs(), bound, facts);
+        })
+        .Case([&](arith::MulIOp product) { return Product(product.getLhs(), product.getRhs(), bound, facts); })
+        .Case([&](arith::DivSIOp quotient) { return Quotient(quotient.getLhs(), quotient.getRhs(), bound, facts); })
+        .Case([&](arith::RemSIOp rest) { return bound <= 0 && Holds(rest.getLhs(), 0, facts); })
+        .Case<arith::MinSIOp>(both)
+        .Case([&](arith::MaxSIOp most) {
+          return Holds(most.getLhs(), bound, facts) || Holds(most.getRhs(), bound, facts);
+        })
+        .Case([&](arith::SelectOp select) {
+          return Holds(select.getTrueValue(), bound, facts) && Holds(select.getFalseValue(), bound, facts);
+        })
+        .Case([&](arith::ExtSIOp cast) { return IsWide(cast.getIn()) && Holds(cast.getIn(), bound, facts); })
+        .Case([&](arith::IndexCastOp cast) { return IsWide(cast.getIn()) && Holds(cast.getIn(), bound, facts); })
+        .Case<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(source)
+        .Case([&](scf::IfOp branch) { return HoldsInBranches(branch, value, bound, facts); })
+        .Default([](Operation*) { return false; });
+  }
+
+  // The counter of a loop begins at its lower bound and grows.
+  bool IsCounter(Value value, int64_t bound, const Facts& facts) {
+    auto loop = llvm::dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
+    if (!loop || loop.getInductionVar() != value) return false;
+    return ConstantOf(loop.getStep()).value_or(0) > 0 && Holds(loop.getLowerBound(), bound, facts);
+  }
+
+  bool HoldsInBranches(scf::IfOp branch, Value result, int64_t bound, const Facts& facts) {
+    const unsigned number = llvm::cast<mlir::OpResult>(result).getResultNumber();
+    for (mlir::Region* region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+      Operation* yield = region->front().getTerminator();
+      Facts inside = FactsAt(yield);
+      llvm::append_range(inside, facts);
+      if (!Holds(yield->getOperand(number), bound, inside)) return false;
+    }
+    return true;
+  }
+
+  const AxisInfoAnalysis& axes_;
+  int steps_ = 0, depth_ = 0;
+};
+
+}  // namespace
+
+bool IsAtLeast(Value value, int64_t bound, Operation* at, const AxisInfoAnalysis& axes) {
+  return Prover(axes).Holds(value, bound, FactsAt(at));
+}
+
+}  // namespace tritond::compiler
