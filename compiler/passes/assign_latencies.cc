@@ -41,11 +41,11 @@
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. A load needs one buffer more
 // (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
 // multiprocessor holds fewer blocks for it. So it is where the dot holds its other operand in registers that a thread
-// lacks. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
-// needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave each
-// scheduler one warp, and fewer of them leave it two. Of a persistent kernel, whose programs take turns with the tiles,
-// the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
-// where they are.
+// lacks, or has more accumulators than registers. It is also given up first where the buffers do not all fit into
+// shared memory, beside what the loop itself needs there and what is made before it. Then the loop gets fewer stages.
+// So it does where the buffers leave each scheduler one warp, and fewer of them leave it two. Of a persistent kernel,
+// whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that could
+// overtake the write of what they read stay where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -300,9 +300,13 @@ class LatencyAssigner final {
     return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
   }
 
-  // A dot that runs on holds its first operand, where that is in registers, until the next iteration has begun.
+  // A dot that runs on holds its first operand, where that is in registers, until the next iteration has begun. One
+  // with more accumulators than registers ends before others of its rows begin. What these lack registers for is in the
+  // cache, which has the less memory the more buffers there are.
   bool HasRegistersToReadOn() {
     if (limits_.registers == 0) return true;
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
+      if (RegistersOf(dot.getD()) > kMostRegisters) return false;
     int64_t words = kScoreRegisters, held = 0;
     for (auto dot : loop_.getBody()->getOps<tt::DotOp>()) {
       words += RegistersOf(dot.getD());

@@ -177,7 +177,8 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
   pm.addPass(createReorderInstructionsPass());
 }
 
-void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups) {
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups,
+                          int64_t registers) {
   // Everything after it asks how many warps run an operation, and which.
   AllocateWarpGroupsPassOptions warps;
   warps.group_warps = groups.warps;
@@ -198,6 +199,7 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, con
   // Offsets first: whether two accesses can meet depends on where their buffers lie.
   AllocateSharedMemoryPassOptions allocate;
   allocate.max_bytes = max_shared_bytes;
+  allocate.registers = registers;
   pm.addPass(createAllocateSharedMemoryPass(allocate));
   // Calls have their final form.
   pm.addPass(createAllocateGlobalScratchPass());

@@ -71,8 +71,10 @@ struct WarpGroups {
   int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
 };
 
-// From final ttgir to what LowerToLlvm takes. `max_shared_bytes`: that a block can have; 0: not known.
-void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups = {});
+// From final ttgir to what LowerToLlvm takes. `max_shared_bytes`: that a block can have; 0: not known. `registers`:
+// words of a multiprocessor, where one memory is its cache and shared memory; 0: it is not so.
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, const WarpGroups& groups = {},
+                          int64_t registers = 0);
 
 }  // namespace tritond::compiler
 

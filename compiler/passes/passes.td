@@ -313,7 +313,9 @@ def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
 def AllocateSharedMemoryPass : Pass<"ttg-allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "places buffers and scratch in shared memory; sets allocation.offset and ttg.shared";
   let options = [Option<"max_bytes", "max-bytes", "int64_t", "0",
-                        "of a block; conversions beyond it work in parts. 0: not known">];
+                        "of a block; conversions beyond it work in parts. 0: not known">,
+                 Option<"registers", "registers", "int64_t", "0",
+                        "words of a multiprocessor whose cache has what threads lack them for, and shared memory; 0: not so">];
 }
 def AllocateGlobalScratchPass : Pass<"ttg-allocate-global-scratch", "::mlir::ModuleOp"> {
   let summary = "places a program's buffers in global memory; sets ttg.global_scratch_memory_offset, …_size, …_alignment";

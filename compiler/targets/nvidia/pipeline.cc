@@ -148,7 +148,7 @@ void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const 
   WarpGroups groups = WarpGroupsFor(info);
   groups.entry_registers = options.own.Integer(kMaxRegisters, 0);
   // Buffers, offsets and barriers are the same on every device.
-  AddNeutralLlirPasses(pm, info.max_shared_bytes, groups);
+  AddNeutralLlirPasses(pm, info.max_shared_bytes, groups, info.registers);
 }
 
 }  // namespace tritond::compiler::nvidia
