@@ -26,6 +26,12 @@
 // where it computes for much longer than memory needs for what it loads: other warps then compute meanwhile, and the
 // more so the fewer registers each has.
 //
+// In a recurrence most of what an iteration computes takes what the one before has made. So a warp has nothing else to
+// do while it waits. Programs are often few, for time takes no part of the grid. There more words may wait, if a thread
+// has registers for those of two iterations. This costs blocks in any case, so the loads also begin as early in an
+// iteration as they can (loop.first). The warps that remain still load more at once than memory needs for its full
+// rate.
+//
 // A dot that runs beside threads gets loop.late if threads make its operand of another dot's result and its copies have
 // buffers. It then runs beside what they make of the next one. The operand waits in registers for that, so not where a
 // thread lacks these, or a multiprocessor would hold fewer blocks.
@@ -103,6 +109,9 @@ constexpr int64_t kMostLateAccumulators = 128;
 constexpr int kLeastRunningOn = 3;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
+// The same in a recurrence, whose iterations compute for at least so many instructions for each word.
+constexpr int64_t kMostRecurrenceWords = 64;
+constexpr double kLeastRecurring = 8;
 // Where a loop without dots computes so many times as long as memory takes, only its warps' number counts.
 constexpr int64_t kMuchLonger = 3;
 // A loop waits for memory where that takes so many times as long as its warps are busy.
@@ -173,7 +182,10 @@ class LatencyAssigner final {
       AssignAddresses(addresses);
       for (tt::LoadOp load : beside_) WaitInRegisters(load);
     }
-    for (tt::LoadOp load : streams_) WaitInRegisters(load);
+    for (tt::LoadOp load : streams_) {
+      WaitInRegisters(load);
+      if (recurs_) load->setAttr(kFirstAttr, b.getUnitAttr());
+    }
     MarkLateDot();
   }
 
@@ -441,7 +453,29 @@ class LatencyAssigner final {
       words += (elements * type.getElementTypeBitWidth() + 31) / 32;
       streams_.push_back(load);
     }
-    if (words < limits_.min_stream_words || words > kMostStreamWords || Computes(words)) streams_.clear();
+    recurs_ = words > kMostStreamWords && words <= kMostRecurrenceWords && Recurs(words);
+    if (words < limits_.min_stream_words || (words > kMostStreamWords && !recurs_) || Computes(words)) streams_.clear();
+  }
+
+  // Whether so much of an iteration that loads so many words waits for what the one before has made.
+  bool Recurs(int64_t words) {
+    llvm::DenseSet<Value> waiting;
+    int64_t registers = 2 * words + kOtherRegisters;
+    for (Value argument : loop_.getRegionIterArgs()) {
+      auto type = llvm::dyn_cast<RankedTensorType>(argument.getType());
+      if (!type || !llvm::isa<mlir::FloatType>(type.getElementType())) continue;
+      waiting.insert(argument);
+      registers += RegistersOf(argument);
+    }
+    if (waiting.empty() || registers > kMostRegisters) return false;
+    llvm::DenseSet<Operation*> others;
+    for (Operation& op : loop_.getBody()->without_terminator()) {
+      if (llvm::any_of(UsesOf(&op), [&](Value use) { return waiting.contains(use); }))
+        waiting.insert_range(op.getResults());
+      else
+        others.insert(&op);
+    }
+    return Instructions(others) >= kLeastRecurring * static_cast<double>(words);
   }
 
   // Whether an iteration that loads so many words issues instructions for much longer than memory needs for these.
@@ -607,6 +641,7 @@ class LatencyAssigner final {
   llvm::MapVector<tt::LoadOp, int> levels_;
   llvm::SmallVector<tt::LoadOp> beside_;   // that feed no dot
   llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
+  bool recurs_ = false;                    // that loop is a recurrence
   llvm::SmallVector<Operation*> prefetched_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };

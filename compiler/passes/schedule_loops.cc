@@ -11,7 +11,8 @@
 // before, goes to the load's stage. All else to the last one. In an iteration of the new loop later stages come
 // first, as they work on older iterations, but the last comes at the end. The copies of the iteration are then
 // under way while it computes. Loads into registers are made just before the first dot. By then the values of the new
-// iteration before have left the registers for shared memory. Copies with loop.in_place come last.
+// iteration before have left the registers for shared memory. Those with loop.first come with what their addresses are
+// made of. Copies with loop.in_place come last.
 //
 // A dot with loop.late is one stage behind all else, with what scales its accumulators; its load starts one iteration
 // later. In an iteration of the new loop it then comes right after the dots that the next one waits for. It runs beside
@@ -167,7 +168,7 @@ class Scheduler final {
       // The first dot and what follows come after the loads into registers.
       if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOpInterface>(op) && !waiting.empty())
         cluster = last_cluster = from_first_dot;
-      if (op.hasAttr(kInRegistersAttr)) cluster = into_registers;
+      if (op.hasAttr(kInRegistersAttr) && !op.hasAttr(kFirstAttr)) cluster = into_registers;
       if (copies_in_place.contains(&op)) cluster = in_place;
       op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));
       op.setAttr(kClusterAttr, b.getI32IntegerAttr(cluster));

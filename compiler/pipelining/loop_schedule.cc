@@ -29,7 +29,7 @@ bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInReg
 
 void EraseScheduleAttrs(Operation* op) {
   for (llvm::StringRef name :
-       {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr, kInPlaceAttr, kLateAttr})
+       {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kFirstAttr, kReadOnAttr, kInPlaceAttr, kLateAttr})
     op->removeAttr(name);
 }
 

@@ -22,6 +22,8 @@ inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
 inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 // Beside a latency: what is loaded waits in registers, not in a buffer.
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
+// Beside it: the load comes before what the iteration computes, and takes other registers than the one before.
+inline constexpr llvm::StringLiteral kFirstAttr = "loop.first";
 // Beside a latency: the buffer has one slot more, as a dot may read it until that of the next iteration has begun.
 inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
 // Beside a latency: the buffer has one slot less. The copy goes where its iteration has read, after the reads.

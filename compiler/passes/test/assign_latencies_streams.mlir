@@ -79,3 +79,42 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<2048xf32, #blocked>
   }
 }
+
+// -----
+
+// A recurrence: each iteration takes a few steps from what the one before has made. More words than else may wait, and
+// begin before these steps. Where each iteration computes alike of what it loads alone, as many do not wait.
+// CHECK-LABEL: @recurrence
+//       CHECK:   tt.load %{{.*}} {loop.first, loop.in_registers, tt.latency = 1 : i32}
+// CHECK-LABEL: @sum
+//   CHECK-NOT:   tt.latency
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @recurrence(%p: tensor<8192x!tt.ptr<f32>, #blocked>, %h0: tensor<8192xf32, #blocked>, %n: i32) -> tensor<8192xf32, #blocked> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %h0) -> (tensor<8192xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<8192xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<8192x!tt.ptr<f32>, #blocked>, tensor<8192xi32, #blocked>
+      %x = tt.load %pi : tensor<8192x!tt.ptr<f32>, #blocked>
+      %a = arith.divf %x, %h : tensor<8192xf32, #blocked>
+      %b = math.exp2 %a : tensor<8192xf32, #blocked>
+      scf.yield %b : tensor<8192xf32, #blocked>
+    }
+    tt.return %r : tensor<8192xf32, #blocked>
+  }
+  tt.func @sum(%p: tensor<8192x!tt.ptr<f32>, #blocked>, %h0: tensor<8192xf32, #blocked>, %n: i32) -> tensor<8192xf32, #blocked> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %h0) -> (tensor<8192xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<8192xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<8192x!tt.ptr<f32>, #blocked>, tensor<8192xi32, #blocked>
+      %x = tt.load %pi : tensor<8192x!tt.ptr<f32>, #blocked>
+      %a = arith.divf %x, %x : tensor<8192xf32, #blocked>
+      %b = math.exp2 %a : tensor<8192xf32, #blocked>
+      %s = arith.addf %h, %b : tensor<8192xf32, #blocked>
+      scf.yield %s : tensor<8192xf32, #blocked>
+    }
+    tt.return %r : tensor<8192xf32, #blocked>
+  }
+}

@@ -213,3 +213,25 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// What a recurrence loads for the next iteration comes before what it computes.
+// CHECK-LABEL: @recurrence
+//       CHECK:   tt.load {{.*}}loop.cluster = 0 : i32, loop.first, loop.in_registers, loop.stage = 0 : i32
+//       CHECK:   arith.divf {{.*}}loop.cluster = 1 : i32, loop.stage = 1 : i32
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @recurrence(%p: tensor<8192x!tt.ptr<f32>, #blocked>, %h0: tensor<8192xf32, #blocked>, %n: i32) -> tensor<8192xf32, #blocked> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %h0) -> (tensor<8192xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<8192xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<8192x!tt.ptr<f32>, #blocked>, tensor<8192xi32, #blocked>
+      %x = tt.load %pi {loop.first, loop.in_registers, tt.latency = 1 : i32} : tensor<8192x!tt.ptr<f32>, #blocked>
+      %a = arith.divf %x, %h : tensor<8192xf32, #blocked>
+      scf.yield %a : tensor<8192xf32, #blocked>
+    }
+    tt.return %r : tensor<8192xf32, #blocked>
+  }
+}
