@@ -181,6 +181,9 @@ def SplitFullTilesPass : Pass<"ttg-split-full-tiles", "::mlir::ModuleOp"> {
 }
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
+  let options = [
+    Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "0", "of all buffers of a function together, for which "
+           "operands of multiply-adds have some; 0: they have none">];
 }
 def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::ModuleOp"> {
   let summary = "buffers operands before they are widened, where the buffers of wide ones do not fit";

@@ -26,6 +26,11 @@
 //   %y = ttg.convert_layout %e : … -> #ttg.dot_op<{opIdx = 1}>        %e = arith.extf %x
 //                                                                     %m = ttg.local_alloc %e
 //                                                                     %y = ttg.local_load %m
+//
+// So do both operands of a dot by multiply-adds that stays in one piece. By conversions they would come one after the
+// other, through one area: between its barriers a thread would read all that it needs of the first one. From buffers
+// of their own it reads each row and column when it multiplies. That holds as long as the buffers are small.
+#include "compiler/analysis/scratch.h"
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
@@ -186,11 +191,34 @@ Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& 
   return ttg::ConvertLayoutOp::create(b, convert.getLoc(), Under(from, runs), convert.getSrc());
 }
 
+// Whether a buffer may take the place of `convert`.
+bool MayHaveBuffer(ttg::ConvertLayoutOp convert) {
+  RankedTensorType from = convert.getSrc().getType();
+  return !llvm::isa<ttg::DotOperandEncodingAttr>(from.getEncoding()) &&
+         llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) &&
+         GoesThroughSharedMemory(from, convert.getType());
+}
+
+// The conversions that make the operands of `dot`, of which it is the only use, if it is one by multiply-adds.
+llvm::SmallVector<ttg::ConvertLayoutOp> OperandsOfMultiplyAdds(tt::DotOp dot) {
+  llvm::SmallVector<ttg::ConvertLayoutOp> operands;
+  if (!llvm::isa_and_present<ttg::BlockedEncodingAttr>(dot.getType().getEncoding())) return {};
+  for (Value operand : {dot.getA(), dot.getB()}) {
+    auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>();
+    if (!convert || convert->getBlock() != dot->getBlock() || !convert->hasOneUse() || !MayHaveBuffer(convert))
+      return {};
+    if (!BufferEncoding(convert)) return {};
+    operands.push_back(convert);
+  }
+  // A buffer with slices of each is made later.
+  return TileThickness(dot) == dot.getA().getType().getShape().back() ? operands
+                                                                      : llvm::SmallVector<ttg::ConvertLayoutOp>();
+}
+
+int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
+
 void Rewrite(ttg::ConvertLayoutOp convert) {
   RankedTensorType from = convert.getSrc().getType(), to = convert.getType();
-  if (llvm::isa<ttg::DotOperandEncodingAttr>(from.getEncoding()) || !IsMatrixOperand(to)) return;
-  if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
-    return;
   mlir::OpBuilder b(convert);
   mlir::Attribute shared;
   Value source = AlongK(b, convert, shared);
@@ -215,10 +243,30 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
 }
 
 class ReduceDataDuplicationPass : public impl::ReduceDataDuplicationPassBase<ReduceDataDuplicationPass> {
+ public:
+  using ReduceDataDuplicationPassBase::ReduceDataDuplicationPassBase;
+
+ private:
   void runOnOperation() override {
     llvm::SmallVector<ttg::ConvertLayoutOp> conversions;
-    getOperation().walk([&](ttg::ConvertLayoutOp convert) { conversions.push_back(convert); });
+    getOperation().walk([&](ttg::ConvertLayoutOp convert) {
+      if (IsMatrixOperand(convert.getType()) && MayHaveBuffer(convert)) conversions.push_back(convert);
+    });
     for (ttg::ConvertLayoutOp convert : conversions) Rewrite(convert);
+    for (auto function : getOperation().getOps<tt::FuncOp>()) RewriteMultiplyAdds(function);
+  }
+
+  void RewriteMultiplyAdds(tt::FuncOp function) const {
+    if (max_buffer_bytes == 0) return;
+    int64_t bytes = AllocatedBytes(function);
+    function.walk([&](tt::DotOp dot) {
+      llvm::SmallVector<ttg::ConvertLayoutOp> operands = OperandsOfMultiplyAdds(dot);
+      int64_t more = 0;
+      for (ttg::ConvertLayoutOp convert : operands) more += BytesOf(convert.getSrc().getType());
+      if (bytes + more > max_buffer_bytes) return;
+      bytes += more;
+      for (ttg::ConvertLayoutOp convert : operands) Rewrite(convert);
+    });
   }
 };
 

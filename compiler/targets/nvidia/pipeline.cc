@@ -62,8 +62,11 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   limits.min_stream_words = kMinStreamWords;
   limits.issued_warps = info.rates.issued_warps;
   AddLoopPipeliningPasses(pm, limits);
-  // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
-  pm.addPass(createReduceDataDuplicationPass());
+  // The remaining operands that come from other threads: through a buffer that ldmatrix can read. Those of
+  // multiply-adds where that leaves room for a few blocks.
+  ReduceDataDuplicationPassOptions duplication;
+  duplication.max_buffer_bytes = info.max_shared_bytes / 4;
+  pm.addPass(createReduceDataDuplicationPass(duplication));
   // Once all operands have their buffers: dots of wgmma read them there.
   pm.addPass(createFormWarpGroupDotsPass());
   // The reads of other operands are moved to their uses later.
