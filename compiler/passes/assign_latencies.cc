@@ -46,12 +46,13 @@
 // are then as many iterations ahead as leave room for another block. So it is where memory takes longer than all that
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. A load needs one buffer more
 // (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
-// multiprocessor holds fewer blocks for it. So it is where the dot holds its other operand in registers that a thread
-// lacks, or has more accumulators than registers. It is also given up first where the buffers do not all fit into
-// shared memory, beside what the loop itself needs there and what is made before it. Then the loop gets fewer stages.
-// So it does where the buffers leave each scheduler one warp, and fewer of them leave it two. Of a persistent kernel,
-// whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that could
-// overtake the write of what they read stay where they are.
+// multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer each.
+// So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
+// registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
+// needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave each
+// scheduler one warp, and fewer of them leave it two. Of a persistent kernel, whose programs take turns with the tiles,
+// the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
+// where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -208,7 +209,8 @@ class LatencyAssigner final {
         return true;
       if (fits && AssignOneSlotLess(latency, max_level, others, blocks)) return true;
       if (!fits || IsAlone(blocks, num_stages, max_level)) continue;
-      const bool costs_blocks = ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks;
+      const bool costs_blocks =
+          ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks || TakesSecondBlock(latency, max_level);
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
       SetLatency(latency, max_level, reads_on ? CopyTarget::kReadOn : CopyTarget::kApart);
       return true;
@@ -228,6 +230,16 @@ class LatencyAssigner final {
     for (int latency = (num_stages - 2) / (max_level + 1); latency >= least; --latency)
       if (ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kApart)) > blocks) return true;
     return false;
+  }
+
+  // Whether a second block fits, but not beside slots that dots read on in. Second buffers of operands that threads
+  // make are left out: a block has them where it is alone (multibuffer_operands.cc).
+  bool TakesSecondBlock(int latency, int max_level) {
+    const int64_t others = BytesOfOthers(/*of_outliving_dots=*/1);
+    auto blocks = [&](CopyTarget target) {
+      return ResidentBlocks(others + BytesOfBuffers(latency, max_level, target));
+    };
+    return blocks(CopyTarget::kReadOn) == 1 && blocks(CopyTarget::kApart) > 1;
   }
 
   // As many iterations ahead as let a multiprocessor hold more blocks than `more_than`; false where none do.
