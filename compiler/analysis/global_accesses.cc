@@ -41,11 +41,19 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
 
 std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
   GlobalAccess access;
+  Value mask;
   llvm::TypeSwitch<mlir::Operation*>(op)
-      .Case([&](tt::LoadOp load) { access.pointer = load.getPtr(); })
-      .Case([&](ttg::AsyncCopyGlobalToLocalOp copy) { access.pointer = copy.getSrc(); })
+      .Case([&](tt::LoadOp load) {
+        access.pointer = load.getPtr();
+        mask = load.getMask();
+      })
+      .Case([&](ttg::AsyncCopyGlobalToLocalOp copy) {
+        access.pointer = copy.getSrc();
+        mask = copy.getMask();
+      })
       .Case([&](tt::StoreOp store) {
         access.pointer = store.getPtr();
+        mask = store.getMask();
         access.writes = true;
       })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) {
@@ -54,7 +62,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
       });
   if (!access.pointer) return std::nullopt;
   access.roots = RootsOfPointer(access.pointer);
-  access.sum = SumOfPointer(access.pointer);
+  access.sum = SumOfPointer(access.pointer, mask);
   access.has_copies = HasCopies(access.pointer);
   return access;
 }

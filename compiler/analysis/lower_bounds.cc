@@ -160,7 +160,8 @@ class Prover final {
 
   bool Sum(Value x, Value y, int64_t bound, const Facts& facts) {
     if (std::optional<int64_t> constant = ConstantOf(y)) return Holds(x, bound - *constant, facts);
-    return (Holds(x, 0, facts) && Holds(y, bound, facts)) || (bound > 0 && Holds(x, bound, facts) && Holds(y, 0, facts));
+    return (Holds(x, 0, facts) && Holds(y, bound, facts)) ||
+           (bound > 0 && Holds(x, bound, facts) && Holds(y, 0, facts));
   }
 
   bool Difference(Value x, Value y, int64_t bound, const Facts& facts) {
@@ -170,7 +171,8 @@ class Prover final {
 
   bool Product(Value x, Value y, int64_t bound, const Facts& facts) {
     if (bound <= 0) return Holds(x, 0, facts) && Holds(y, 0, facts);
-    return (Holds(x, bound, facts) && Holds(y, 1, facts)) || (bound > 1 && Holds(x, 1, facts) && Holds(y, bound, facts));
+    return (Holds(x, bound, facts) && Holds(y, 1, facts)) ||
+           (bound > 1 && Holds(x, 1, facts) && Holds(y, bound, facts));
   }
 
   // It is rounded towards zero.

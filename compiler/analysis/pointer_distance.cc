@@ -5,6 +5,9 @@
 //   - the others reach from `low` to `high`, and there is no multiple of m between constant + low and constant + high.
 //
 // The moduli that matter are greatest common divisors of the largest factors.
+//
+// Where the pointers differ by a scalar, masks tell more. Columns below %n, and others that begin at %n, never meet:
+// %n + (0 … %n - 1) - (0 … %n - 1) is more than zero.
 #include "compiler/analysis/pointer_distance.h"
 
 #include <algorithm>
@@ -13,8 +16,10 @@
 
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -62,8 +67,43 @@ std::optional<int64_t> ConstantOf(Value value) {
   return integer.getValue().getSExtValue();
 }
 
+// An integer tensor whose elements are less than a constant, or than a scalar.
+struct Bound {
+  Value of;
+  std::optional<int64_t> constant;
+  Value scalar;
+};
+
+Value WithoutExtensions(Value value) {
+  while (auto extended = value.getDefiningOp<mlir::arith::ExtSIOp>()) value = extended.getIn();
+  return value;
+}
+
+// What `mask` says where it holds. Neither transposed nor converted, so that it says so of the elements at their
+// places: the layout of a tensor tells at which axis it may be expanded.
+void AddBounds(Value mask, llvm::SmallVectorImpl<Bound>& bounds) {
+  Operation* op = mask ? mask.getDefiningOp() : nullptr;
+  if (!op) return;
+  if (llvm::isa<mlir::arith::AndIOp>(op))
+    for (Value operand : op->getOperands()) AddBounds(operand, bounds);
+  if (llvm::isa<tt::BroadcastOp, tt::ExpandDimsOp>(op)) AddBounds(op->getOperand(0), bounds);
+  auto compare = llvm::dyn_cast<mlir::arith::CmpIOp>(op);
+  if (!compare) return;
+  using Predicate = mlir::arith::CmpIPredicate;
+  const bool is_less = compare.getPredicate() == Predicate::slt, is_more = compare.getPredicate() == Predicate::sgt;
+  if (!is_less && !is_more) return;
+  const Value of = is_less ? compare.getLhs() : compare.getRhs(), limit = is_less ? compare.getRhs() : compare.getLhs();
+  Bound bound{WithoutExtensions(of), ConstantOf(limit), {}};
+  if (auto splat = WithoutExtensions(limit).getDefiningOp<tt::SplatOp>(); splat && !bound.constant)
+    bound.scalar = WithoutExtensions(splat.getSrc());
+  bounds.push_back(bound);
+}
+
 class SumBuilder final {
  public:
+  // Bounds hold for those elements that count.
+  explicit SumBuilder(llvm::ArrayRef<Bound> bounds) : bounds_(bounds) {}
+
   // False where the sum is too long, or a number too large.
   bool Add(Value value, int64_t factor) {
     if (++parts_ > kMaxParts || std::abs(factor) > kMaxNumber) return false;
@@ -77,13 +117,14 @@ class SumBuilder final {
             [&](auto) { return Add(op->getOperand(0), factor) && Add(op->getOperand(1), factor); })
         .Case([&](mlir::arith::SubIOp sub) { return Add(sub.getLhs(), factor) && Add(sub.getRhs(), -factor); })
         .Case([&](mlir::arith::MulIOp product) { return AddProduct(product, factor); })
-        .Case<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::TransOp, tt::ReshapeOp, ttg::ConvertLayoutOp,
-              mlir::arith::ExtSIOp>([&](auto) { return Add(op->getOperand(0), factor); })
-        .Case([&](tt::MakeRangeOp range) {
-          const int64_t start = range.getStart(), end = range.getEnd();
-          sum_.terms.push_back({factor, end - start - 1});
-          return AddConstant(start, factor);
+        .Case<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, mlir::arith::ExtSIOp>(
+            [&](auto) { return Add(op->getOperand(0), factor); })
+        .Case<tt::TransOp, tt::ReshapeOp, ttg::ConvertLayoutOp>([&](auto) {
+          // From here on the elements have other places than those of the mask.
+          llvm::SaveAndRestore none(bounds_, llvm::ArrayRef<Bound>());
+          return Add(op->getOperand(0), factor);
         })
+        .Case([&](tt::MakeRangeOp range) { return AddRange(range, factor); })
         .Default([&](Operation*) { return AddLeaf(value, factor); });
   }
 
@@ -100,6 +141,18 @@ class SumBuilder final {
     if (std::abs(constant) > kMaxNumber / std::abs(factor)) return false;
     sum_.constant += constant * factor;
     return true;
+  }
+
+  bool AddRange(tt::MakeRangeOp range, int64_t factor) {
+    const int64_t start = range.getStart(), end = range.getEnd();
+    Term term{factor, end - start - 1};
+    for (const Bound& bound : bounds_) {
+      if (bound.of != range.getResult()) continue;
+      if (bound.constant) term.last = std::clamp<int64_t>(*bound.constant - start - 1, 0, *term.last);
+      if (bound.scalar && start == 0) term.below = bound.scalar;
+    }
+    sum_.terms.push_back(term);
+    return AddConstant(start, factor);
   }
 
   bool AddProduct(mlir::arith::MulIOp product, int64_t factor) {
@@ -122,6 +175,7 @@ class SumBuilder final {
     return true;
   }
 
+  llvm::ArrayRef<Bound> bounds_;
   PointerSum sum_;
   int parts_ = 0;
 };
@@ -134,17 +188,57 @@ bool HasNoMultiple(int64_t low, int64_t high, int64_t modulus) {
   return nearest / modulus == farthest / modulus && nearest % modulus != 0;
 }
 
+// The scalar by which two sums differ besides constants and terms, and how often it is in `a` more than in `b`.
+std::optional<std::pair<Value, int64_t>> DifferenceOf(const PointerSum& a, const PointerSum& b) {
+  llvm::SmallMapVector<Value, int64_t, 4> factors;
+  for (const auto& [value, factor] : a.fixed) factors[value] += factor;
+  for (const auto& [value, factor] : b.fixed) factors[value] -= factor;
+  factors.remove_if([](const auto& each) { return each.second == 0; });
+  if (factors.size() != 1) return std::nullopt;
+  return *factors.begin();
+}
+
+// Whether `scalar`, `times` of which `a` has more than `b`, keeps all of `a` above all of `b`. Terms of numbers below
+// it take it away at most `less` times. It is at least one where there are such numbers.
+bool KeepsAbove(Value scalar, int64_t times, const PointerSum& a, const PointerSum& b) {
+  int64_t rest = a.constant - b.constant, less = 0;
+  bool is_positive = false;
+  auto add = [&](const Term& term, int64_t factor) {
+    is_positive |= term.below == scalar;
+    if (!term.last) return false;
+    if (factor >= 0) return true;
+    if (term.below == scalar)
+      less -= factor;
+    else
+      rest += factor * *term.last;
+    return true;
+  };
+  for (const Term& term : a.terms)
+    if (!add(term, term.factor)) return false;
+  for (const Term& term : b.terms)
+    if (!add(term, -term.factor)) return false;
+  return is_positive && less <= times && times + rest > 0;
+}
+
 }  // namespace
 
-std::optional<PointerSum> SumOfPointer(Value pointer) {
+std::optional<PointerSum> SumOfPointer(Value pointer, Value mask) {
   auto type = llvm::dyn_cast<tt::PtrType>(tt::ElementOf(pointer.getType()));
-  SumBuilder builder;
+  llvm::SmallVector<Bound> bounds;
+  AddBounds(mask, bounds);
+  SumBuilder builder(bounds);
   if (!type || !builder.Add(pointer, 1)) return std::nullopt;
   return builder.Take(type.getPointeeType());
 }
 
 bool AreApart(const PointerSum& a, const PointerSum& b) {
-  if (a.pointee != b.pointee || a.fixed != b.fixed) return false;
+  if (a.pointee != b.pointee) return false;
+  if (a.fixed != b.fixed) {
+    const auto difference = DifferenceOf(a, b);
+    if (!difference) return false;
+    const auto [scalar, times] = *difference;
+    return times > 0 ? KeepsAbove(scalar, times, a, b) : KeepsAbove(scalar, -times, b, a);
+  }
   // Of the distance from b to a.
   llvm::SmallVector<Term> terms(a.terms);
   for (const Term& term : b.terms) terms.push_back({-term.factor, term.last});

@@ -21,6 +21,7 @@ struct PointerSum {
   struct Term {
     int64_t factor = 1;
     std::optional<int64_t> last;  // the number beside the factor is 0 … last; nothing: any number
+    mlir::Value below = {};       // the number is less than this scalar, too; null: not known
   };
 
   // Values that are the same whenever the sum is computed, and their factors; the pointer itself among them.
@@ -31,8 +32,9 @@ struct PointerSum {
 };
 
 // Nothing where a pointer comes from elsewhere than by additions. As AxisInfoAnalysis does, trusts that index
-// arithmetic of 32 bits and more does not wrap around. Of a function's body in which branches make the loops.
-std::optional<PointerSum> SumOfPointer(mlir::Value pointer);
+// arithmetic of 32 bits and more does not wrap around. Of a function's body in which branches make the loops. Of those
+// elements alone for which `mask` holds, if there is one: make_range(0, 64) is 0 … 47 where it is below 48.
+std::optional<PointerSum> SumOfPointer(mlir::Value pointer, mlir::Value mask = {});
 
 // Whether no element of one is at an address of the other, at whatever times they are computed.
 bool AreApart(const PointerSum& a, const PointerSum& b);
