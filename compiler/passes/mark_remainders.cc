@@ -30,7 +30,8 @@ class MarkRemaindersPass final : public impl::MarkRemaindersPassBase<MarkRemaind
   void runOnOperation() override {
     llvm::SmallVector<Operation*> divisions;
     getOperation().walk([&](Operation* op) {
-      if (llvm::isa<arith::DivSIOp, arith::RemSIOp>(op) && llvm::isa<mlir::RankedTensorType>(op->getResult(0).getType()))
+      if (llvm::isa<arith::DivSIOp, arith::RemSIOp>(op) &&
+          llvm::isa<mlir::RankedTensorType>(op->getResult(0).getType()))
         divisions.push_back(op);
     });
     if (divisions.empty()) return;

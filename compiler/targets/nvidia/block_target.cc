@@ -25,6 +25,7 @@
 #include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
@@ -99,7 +100,9 @@ struct Loads {
   bool plain = false;     // one has no mask
   bool stores = false;    // there are stores, too
   bool follows = false;   // one waits for another one, or for what an atomic operation acquires
+  bool acquires = false;  // there is such an operation
   bool barriers = false;  // warps wait for each other there
+  int levels = 1;         // loads of an iteration that wait for one another, at most
 };
 
 int64_t LoadedBytes(const llvm::Instruction& load) {
@@ -107,15 +110,35 @@ int64_t LoadedBytes(const llvm::Instruction& load) {
   return layout.getTypeSizeInBits(load.getType()).getFixedValue() / 8;
 }
 
+// Of each value, the loads of its iteration that wait for one another before it is there: one more at each loaded
+// address. What comes from outside of the loop, or from an earlier iteration, is there.
+llvm::DenseMap<const llvm::Value*, int> LoadLevels(const llvm::Function& function, const llvm::LoopInfo& loops) {
+  llvm::DenseMap<const llvm::Value*, int> levels;
+  for (const llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<const llvm::Function*>(&function)) {
+    const llvm::Loop* loop = loops.getLoopFor(block);
+    for (const llvm::Instruction& instruction : *block) {
+      if (llvm::isa<llvm::PHINode>(instruction) && loops.isLoopHeader(block)) continue;
+      int level = 0;
+      for (const llvm::Value* operand : instruction.operands()) {
+        auto* made = llvm::dyn_cast<llvm::Instruction>(operand);
+        if (made && loops.getLoopFor(made->getParent()) == loop) level = std::max(level, levels.lookup(made));
+      }
+      levels[&instruction] = level + (IsGlobalLoad(instruction) ? 1 : 0);
+    }
+  }
+  return levels;
+}
+
 // By loops; null stands for no loop.
 llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   llvm::MapVector<const llvm::Loop*, Loads> found;
+  const auto levels = LoadLevels(function, loops);
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
     if (IsBarrier(instruction)) found[loop].barriers = true;
-    if (loop && Acquires(instruction)) found[loop].follows = true;
+    if (loop && Acquires(instruction)) found[loop].follows = found[loop].acquires = true;
     if (IsGlobalStore(instruction)) found[loop].stores = true;
     if (!IsGlobalLoad(instruction)) continue;
     Loads& loads = found[loop];
@@ -123,6 +146,7 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
     loads.bytes += LoadedBytes(instruction);
     loads.plain |= llvm::isa<llvm::LoadInst>(instruction);
     loads.follows = loads.follows || Follows(instruction, loop);
+    loads.levels = std::max(loads.levels, levels.lookup(&instruction));
   }
   return found;
 }
@@ -135,12 +159,19 @@ bool MultipliesInLoops(llvm::Function& function) {
   });
 }
 
-// Bytes that a thread could load at once, by loops in which no load waits for another one, on average.
+bool HasLoops(llvm::Function& function) {
+  llvm::DominatorTree dominators(function);
+  return !llvm::LoopInfo(dominators).empty();
+}
+
+// Bytes that a thread could load at once, by loops, on average: of loads that wait for one another, those of a level.
+// Without loops, the same of all loads.
 int64_t LoadsAtOnce(llvm::Function& function) {
   int64_t bytes = 0, count = 0;
+  const bool has_loops = HasLoops(function);
   for (const auto& [loop, found] : LoadsOf(function)) {
-    if (!loop || found.follows || found.bytes == 0) continue;
-    bytes += found.bytes;
+    if ((loop != nullptr) != has_loops || found.acquires || found.bytes == 0) continue;
+    bytes += found.bytes / found.levels;
     ++count;
   }
   return count > 0 ? bytes / count : 0;

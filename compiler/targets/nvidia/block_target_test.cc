@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/SourceMgr.h"
@@ -10,8 +12,8 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-// What is said of a kernel of `num_warps` warps. Empty where nothing is said.
-std::string TargetOf(const std::string& body, int num_warps) {
+// What an attribute says of a kernel of `num_warps` warps. Empty where nothing is said.
+std::string SaidOf(const std::string& body, int num_warps, llvm::StringRef attribute) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module =
@@ -23,9 +25,12 @@ std::string TargetOf(const std::string& body, int num_warps) {
   if (llvm::verifyModule(*module)) return "broken";
   llvm::Function& function = *module->getFunction("f");
   function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * num_warps));
+  function.addFnAttr(kSharedBytesAttr, "0");
   SetBlockTarget(function);
-  return function.getFnAttribute("nvvm.minctasm").getValueAsString().str();
+  return function.getFnAttribute(attribute).getValueAsString().str();
 }
+
+std::string TargetOf(const std::string& body, int num_warps) { return SaidOf(body, num_warps, "nvvm.minctasm"); }
 
 // The loop of the kernel computes %next, a float, from %p, %i and the sum %s. It comes after `before`, whose last block
 // is `last`.
@@ -120,6 +125,24 @@ TEST(BlockTarget, KernelsWithoutLoopsThatLoadMuch) {
   EXPECT_EQ(TargetOfLoads(3, "<4 x float>", 4), "");
   EXPECT_EQ(TargetOfLoads(8, "float", 4), "");
   EXPECT_EQ(TargetOfLoads(4, "<4 x float>", 8), "");
+}
+
+// Loads that wait for one another are not on their way together: of eight bytes, these are four.
+TEST(BlockTarget, ALevelOfLoadsIsOnItsWayAtOnce) {
+  const std::string index =
+      "  %a = getelementptr i32, ptr addrspace(1) %p, i32 %i\n  %k = load i32, ptr addrspace(1) %a\n"
+      "  %b = getelementptr float, ptr addrspace(1) %p, i32 %k\n";
+  const auto loop = [](const std::string& body) {
+    return absl::StrCat(
+        "  br label %loop\nloop:\n  %i = phi i32 [0, %entry], [%j, %loop]\n", body,
+        "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %exit\nexit:\n");
+  };
+  const std::string load = "  %v = load float, ptr addrspace(1) %b\n";
+  EXPECT_EQ(SaidOf(loop(index), 8, kLoadsAtOnceAttr), "4");
+  EXPECT_EQ(SaidOf(loop(index + load), 8, kLoadsAtOnceAttr), "4");
+  // Those outside of loops count where there are none.
+  EXPECT_EQ(SaidOf("  %v = load <4 x float>, ptr addrspace(1) %p\n", 8, kLoadsAtOnceAttr), "16");
+  EXPECT_EQ(SaidOf("  %v = load <4 x float>, ptr addrspace(1) %p\n" + loop(index), 8, kLoadsAtOnceAttr), "4");
 }
 
 TEST(BlockTarget, PredicatedLoadsAreLoads) {

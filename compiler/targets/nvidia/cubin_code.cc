@@ -42,12 +42,12 @@ int64_t Distance(const Instruction& branch, int compute_capability) {
   return ((words << 8) + static_cast<int64_t>(branch.low >> 16 & 0xff)) / 4;
 }
 
-// What one iteration of a loop does, once others ran before it.
-void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
+// What the code does when it runs for the `runs`-th time: of a loop, once others ran before it.
+void CountLoads(absl::Span<const Instruction> body, int runs, CubinCode* code) {
   std::array<double, kNumScoreboards> free{};  // when the last load that holds it ends
   double now = 0, begin = 0;
   int64_t loaded = 0;
-  for (const bool counts : {false, true}) {
+  for (int run = 1; run <= runs; ++run) {
     begin = now;
     for (const Instruction& i : body) {
       for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard)
@@ -55,7 +55,7 @@ void CountLoads(absl::Span<const Instruction> body, CubinCode* code) {
       now += kIssueCycles;
       if (Opcode(i) != kLoadOpcode || Scoreboard(i) >= kNumScoreboards) continue;
       free[Scoreboard(i)] = now + kMemoryCycles;
-      if (counts) loaded += LoadedBytes(i);
+      if (run == runs) loaded += LoadedBytes(i);
     }
   }
   if (loaded == 0) return;
@@ -85,8 +85,9 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += CountBarriers(body);
-    CountLoads(body, &code);
+    CountLoads(body, /*runs=*/2, &code);
   }
+  if (code.loop_bytes == 0) CountLoads(instructions, /*runs=*/1, &code);
   return code;
 }
 

@@ -17,12 +17,12 @@ struct CubinCode {
   size_t barriers = 0;    // of innermost loops
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
-  // and for those that hold the same scoreboard.
+  // and for those that hold the same scoreboard. Without loops, the same of the whole code.
   int64_t loaded = 0;
   double latencies = 0;
   double least_latencies = 0;  // if each iteration waited once
 
-  // Bytes that are on their way at once, on average; 0: no loop loads.
+  // Bytes that are on their way at once, on average; 0: none are loaded there.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }
 };
 

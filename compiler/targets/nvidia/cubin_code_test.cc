@@ -30,6 +30,16 @@ class CubinCodeTest : public testing::TestWithParam<int> {
     EXPECT_TRUE(binary.ok()) << binary.status();
     return binary.ok() ? CodeOfCubin(*binary, "kernel", GetParam()) : CubinCode();
   }
+
+  // The same without the loop.
+  CubinCode Code(int loads, bool at_once) {
+    AssembleOptions options;
+    options.arch = absl::StrCat("sm_", GetParam());
+    auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())
+                      ->Assemble(CodeThatLoads(loads, at_once, options.arch), options);
+    EXPECT_TRUE(binary.ok()) << binary.status();
+    return binary.ok() ? CodeOfCubin(*binary, "kernel", GetParam()) : CubinCode();
+  }
 };
 
 TEST_P(CubinCodeTest, LoadsThatNothingWaitsForAreOnTheirWayTogether) {
@@ -45,6 +55,14 @@ TEST_P(CubinCodeTest, AnIterationThatWaitsMoreThanOnceTakesLongerThanItHasTo) {
   const CubinCode once = Loop(4, /*at_once=*/true), often = Loop(4, /*at_once=*/false);
   EXPECT_NEAR(once.latencies, once.least_latencies, 0.05);
   EXPECT_NEAR(often.latencies, often.least_latencies + 3, 0.2);
+}
+
+TEST_P(CubinCodeTest, CodeWithoutLoopsRunsOnce) {
+  const CubinCode once = Code(4, /*at_once=*/true), often = Code(4, /*at_once=*/false);
+  EXPECT_EQ(once.loop_bytes, 0);
+  EXPECT_EQ(once.loaded, 64);
+  EXPECT_NEAR(once.AtOnce(), 64, 6);
+  EXPECT_NEAR(often.AtOnce(), 16, 1);
 }
 
 TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {

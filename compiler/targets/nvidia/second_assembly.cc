@@ -27,7 +27,8 @@
 // again are worth a few values that are stored.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
-// worth a longer code. It may store the more values, the more both blocks load at once.
+// worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
+// store hardly any: each value is loaded, used and stored once, and what is kept in memory meanwhile is more traffic.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
@@ -46,7 +47,8 @@
 // registers that as many blocks leave are tried, then a block less. That is taken where all blocks together then have
 // more on its way, also where the text asks for the blocks. Half of the blocks are tried last. If each thread then has
 // far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
-// and then how much each thread loads is all that counts.
+// and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration. No
+// block is given up for that: a thread waits at most a few times, and the next block waits meanwhile.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -346,7 +348,8 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return once;
   const bool may_grow = blocks == 0 || blocks == beside || !streams;
-  if (blocks == 0) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
+  const bool has_loops = before.loop_bytes > 0;
+  if (blocks == 0 && has_loops) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
@@ -359,10 +362,10 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
-  if (note.all_warps && loads < loaded) return once;
-  const bool loops = twice && !note.all_warps && before.loop_bytes > 0;
+  if (note.all_warps && has_loops && loads < loaded) return once;
+  const bool loops = twice && !note.all_warps && has_loops;
   const bool alone = note.all_warps && now_blocks == 1;
-  const double most_stores = kMostLoneStores * (loaded > 0 ? loads / loaded : 1);
+  const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
     return once;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
@@ -394,6 +397,7 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
+    if (code.loop_bytes == 0 && asked < blocks) break;
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && note.loads < kLongRowBytes) break;

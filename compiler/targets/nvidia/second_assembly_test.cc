@@ -16,14 +16,15 @@ namespace {
 constexpr int kWarps = 8;
 constexpr char kNote[] = "// second block: 65536 bytes of shared memory\n";
 
-// A kernel that has `live` words in registers at once, `times` times, of blocks of 256 threads. It waits for products
-// of wgmma `waits` times.
+// A kernel that has `live` words in registers at once, `times` times, of blocks of 256 threads. They come from shared
+// memory, for which it does not wait long. It waits for products of wgmma `waits` times.
 std::string Kernel(int live, int times, absl::string_view note = kNote, int waits = 0) {
   std::string text = absl::StrCat(
       ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n", note,
-      "{\n.reg .b64 %rd<3>;\n.reg .b32 %r<", live, ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n");
+      "{\n.reg .b64 %rd<3>;\n.reg .b32 %r<", live,
+      ">, %at;\nmov.u32 %at, %tid.x;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n");
   for (int time = 0; time < times; ++time) {
-    for (int i = 0; i < live; ++i) absl::StrAppend(&text, "ld.volatile.global.u32 %r", i, ", [%rd2+", 4 * i, "];\n");
+    for (int i = 0; i < live; ++i) absl::StrAppend(&text, "ld.volatile.shared.u32 %r", i, ", [%at+", 4 * i, "];\n");
     for (int i = 0; i < live; ++i)
       absl::StrAppend(&text, "st.volatile.global.u32 [%rd2+", 4 * i, "], %r", live - 1 - i, ";\n");
   }
@@ -164,7 +165,7 @@ TEST_F(AllWarps, FitWhereAFewRegistersAreTooMany) {
 }
 
 TEST_F(AllWarps, AreLeftWhereTheyStoreValues) {
-  const std::string stores = Binary(Kernel(30, 1, ".maxnreg 24\n")), more = Binary(Kernel(35, 8));
+  const std::string stores = Binary(Kernel(30, 1, ".maxnreg 24\n")), more = Binary(Kernel(34, 8));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
   TwoBinaries assembler(more, stores, /*blocks=*/8);
   EXPECT_TRUE(Choose(assembler, Kernel(35, 1, kAllWarpsNote)) == more);
@@ -232,7 +233,8 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
   TwoBinaries assembler(one, small_), far(large_, small_), grows(large_, long_), spills(one, stores);
   EXPECT_TRUE(Choose(assembler, Kernel(110, 1, kAllWarpsNote)) == small_);
-  EXPECT_TRUE(Choose(spills, Kernel(110, 1, kAllWarpsNote)) == stores);
+  // Without loops, what a thread stores is traffic that nothing pays for.
+  EXPECT_TRUE(Choose(spills, Kernel(110, 1, kAllWarpsNote)) == one);
   // Of large blocks, also where the registers are more than a quarter too many.
   EXPECT_TRUE(Choose(far, Kernel(160, 1, kAllWarpsNote)) == small_);
   EXPECT_TRUE(Choose(grows, Kernel(160, 1, kAllWarpsNote)) == large_);
@@ -337,6 +339,23 @@ TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
   TwoBinaries all(Binary(Kernel(35, 1)), alone, /*blocks=*/8);
   EXPECT_TRUE(Choose(all, text) == alone);
   EXPECT_EQ(all.asked, 1);
+}
+
+// Without loops, all that a kernel loads is what one iteration loads elsewhere.
+TEST_F(AllWarps, OfAllRegistersWhereTheCodeThenWaitsOnce) {
+  const std::string alone = Binary(CodeThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(CodeThatLoads(4, true, "sm_90a"));
+  ASSERT_NE(alone, "");
+  ASSERT_NE(at_once, "");
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
+  TwoBinaries more(alone, at_once, /*blocks=*/8), less(at_once, alone, /*blocks=*/8);
+  EXPECT_TRUE(Choose(more, text) == at_once);
+  EXPECT_TRUE(Choose(less, text) == at_once);
+  EXPECT_EQ(less.asked, 0);
+  // Blocks of 16 warps, of which one less would leave more registers.
+  TwoBinaries fewer(alone, at_once, /*blocks=*/3);
+  EXPECT_TRUE(Choose(fewer, text, /*num_warps=*/16) == alone);
+  EXPECT_EQ(fewer.asked, 0);
 }
 
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.

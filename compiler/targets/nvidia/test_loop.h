@@ -10,8 +10,9 @@
 namespace tritond::compiler::nvidia {
 
 // PTX for `arch`, such as "sm_90a". Its loop, which stays as it is, loads 16 bytes so many times an iteration: at once,
-// or each at an address that needs what was loaded before it. A thread keeps `held` other words in registers.
-inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arch, int held = 0) {
+// or each at an address that needs what was loaded before it. A thread keeps `held` other words in registers. Without
+// `loops` it does so once.
+inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arch, int held = 0, bool loops = true) {
   std::string body, sums, before, after;
   for (int word = 0; word < held; ++word) {
     absl::StrAppend(&before, "ld.volatile.global.u32 %h", word, ", [%rd2+", 4 * word, "];\n");
@@ -27,9 +28,12 @@ inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arc
       ".version 8.0\n.target ", arch, "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n",
       "{\n.reg .b64 %rd<4>;\n.reg .pred %p;\n.reg .b32 %r<2>;\n.reg .f32 %s;\n.reg .b32 %h<", held + 1,
       ">;\n.reg .f32 %f<", 4 * loads, ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 0;\n",
-      before, "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums,
-      "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 999;\n@%p bra loop;\nst.global.f32 [%rd1], %s;\n", after,
-      "ret;\n}\n");
+      before, "mov.f32 %s, 0f00000000;\nloop:\n.pragma \"nounroll\";\n", body, sums, "add.u32 %r1, %r1, 1;\n",
+      loops ? "setp.lt.u32 %p, %r1, 999;\n@%p bra loop;\n" : "", "st.global.f32 [%rd1], %s;\n", after, "ret;\n}\n");
+}
+
+inline std::string CodeThatLoads(int loads, bool at_once, const std::string& arch, int held = 0) {
+  return LoopThatLoads(loads, at_once, arch, held, /*loops=*/false);
 }
 
 }  // namespace tritond::compiler::nvidia
