@@ -55,6 +55,35 @@ llvm::SetVector<Operation*> LoadsInto(const llvm::SetVector<Operation*>& way) {
   return loads;
 }
 
+// What dots do along a dimension of a value.
+struct Destinations {
+  bool summed = false, kept = false;
+};
+
+// Of `axis` of `value`, through operations on elements and transpositions.
+Destinations FollowAxis(Value value, unsigned axis) {
+  Destinations found;
+  llvm::SetVector<std::pair<Value, unsigned>> reached;
+  reached.insert({value, axis});
+  for (size_t next = 0; next < reached.size(); ++next) {
+    const auto [at, dim] = reached[next];
+    for (mlir::OpOperand& use : at.getUses()) {
+      Operation* user = use.getOwner();
+      if (auto dot = llvm::dyn_cast<tt::DotOpInterface>(user)) {
+        const unsigned rank = llvm::cast<RankedTensorType>(at.getType()).getRank();
+        if (at == dot.getA()) (dim == rank - 1 ? found.summed : found.kept) = true;
+        if (at == dot.getB()) (dim == rank - 2 ? found.summed : found.kept) = true;
+      } else if (auto trans = llvm::dyn_cast<tt::TransOp>(user)) {
+        const auto* to = llvm::find(trans.getOrder(), static_cast<int32_t>(dim));
+        reached.insert({trans.getResult(), static_cast<unsigned>(to - trans.getOrder().begin())});
+      } else if (KeepsElements(user) && !llvm::isa<tt::ReshapeOp, tt::SplitOp, tt::JoinOp>(user)) {
+        for (Value result : user->getResults()) reached.insert({result, dim});
+      }
+    }
+  }
+  return found;
+}
+
 int ElementBytes(Operation* load) {
   return std::max(1u, tt::ElementOf(load->getResult(0).getType()).getIntOrFloatBitWidth() / 8);
 }
@@ -71,6 +100,20 @@ int OperandBytes(Operation* load) {
     bytes = std::max(bytes, ElementBytes(other));
   }
   return bytes;
+}
+
+std::optional<unsigned> SummedAxis(Operation* load) {
+  if (!IsLoad(load)) return std::nullopt;
+  const Value loaded = load->getResult(0);
+  const auto rank = llvm::cast<RankedTensorType>(loaded.getType()).getRank();
+  std::optional<unsigned> axis;
+  for (unsigned from = 0; from < rank; ++from) {
+    const Destinations found = FollowAxis(loaded, from);
+    if (!found.summed) continue;
+    if (found.kept || axis) return std::nullopt;
+    axis = from;
+  }
+  return axis;
 }
 
 }  // namespace tritond::compiler

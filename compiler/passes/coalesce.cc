@@ -28,6 +28,8 @@
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
+// - Where elements are neighbours in memory along several dimensions, what goes to dots is loaded along K. Matrix units
+//   multiply groups of neighbours along K, and some take their operands in no other order.
 // - What goes to dots alone, also after operations on its elements, is converted anyway. So it shares a width alone
 //   with others of its element's size.
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
@@ -175,6 +177,7 @@ class AccessReader final {
     access.order = RowMajor(type.getRank());
     std::stable_sort(access.order.begin(), access.order.end(),
                      [&](unsigned a, unsigned b) { return info.dims[a].contiguity > info.dims[b].contiguity; });
+    PreferSummed(access, info, mask_width);
     unsigned fast = access.order[0];
     bool repeats = llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.constancy > 1; });
     access.prefers = info.dims[fast].contiguity > 1 && !repeats;
@@ -193,6 +196,18 @@ class AccessReader final {
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;
+  }
+
+  // K of dots becomes the fastest where neighbours along it fill sectors, and an access is as wide along it.
+  void PreferSummed(Access& access, const AxisInfo& info, llvm::function_ref<int(unsigned)> mask_width) const {
+    const unsigned fast = access.order[0];
+    const std::optional<unsigned> axis = SummedAxis(access.op);
+    if (!axis || *axis == fast || info.dims[*axis].contiguity * access.element_bytes < kSectorBytes) return;
+    auto width = [&](unsigned dim) { return std::min(axes_.PointerContiguity(access.pointer, dim), mask_width(dim)); };
+    const int most = kMaxAccessBytes / access.element_bytes;
+    if (std::min(width(*axis), most) < std::min(width(fast), most)) return;
+    llvm::erase(access.order, *axis);
+    access.order.insert(access.order.begin(), *axis);
   }
 
   // The dimension along which elements are nearest to each other is the fastest, if they are far nearer than along the

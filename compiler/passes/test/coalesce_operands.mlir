@@ -69,3 +69,31 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<128x128xf32, #blocked>
   }
 }
+
+// -----
+
+// Bytes that are neighbours along both dimensions: a thread has neighbours along K, also where that is the shorter one.
+// The last load is wide along M alone.
+// CHECK-DAG: #[[A:.*]] = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], {{.*}}order = [1, 0]}>
+// CHECK-DAG: #[[B:.*]] = #ttg.blocked<{sizePerThread = [16, 1], threadsPerWarp = [8, 4], {{.*}}order = [0, 1]}>
+// CHECK-DAG: #[[M:.*]] = #ttg.blocked<{sizePerThread = [16, 1], threadsPerWarp = [16, 2], {{.*}}order = [0, 1]}>
+// CHECK-LABEL: @neighbours_along_both
+//       CHECK:   tt.load %{{.*}} : tensor<256x128x!tt.ptr<f8E4M3FN>, #[[A]]>
+//       CHECK:   tt.load %{{.*}} : tensor<128x128x!tt.ptr<f8E4M3FN>, #[[B]]>
+//       CHECK:   tt.load %{{.*}} : tensor<256x128x!tt.ptr<f8E4M3FN>, #[[M]]>
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [8, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @neighbours_along_both(%p: tensor<256x128x!tt.ptr<f8E4M3FN>, #blocked> {tt.divisibility = dense<[16, 16]> : tensor<2xi32>, tt.contiguity = dense<[256, 128]> : tensor<2xi32>}, %q: tensor<128x128x!tt.ptr<f8E4M3FN>, #blocked> {tt.divisibility = dense<[16, 16]> : tensor<2xi32>, tt.contiguity = dense<[128, 128]> : tensor<2xi32>}, %r: tensor<256x128x!tt.ptr<f8E4M3FN>, #blocked> {tt.divisibility = dense<[16, 1]> : tensor<2xi32>, tt.contiguity = dense<[256, 128]> : tensor<2xi32>}, %c: tensor<256x128xf32, #blocked>) -> tensor<256x128xf32, #blocked> {
+    %x = tt.load %p : tensor<256x128x!tt.ptr<f8E4M3FN>, #blocked>
+    %xa = ttg.convert_layout %x : tensor<256x128xf8E4M3FN, #blocked> -> tensor<256x128xf8E4M3FN, #a>
+    %y = tt.load %q : tensor<128x128x!tt.ptr<f8E4M3FN>, #blocked>
+    %yb = ttg.convert_layout %y : tensor<128x128xf8E4M3FN, #blocked> -> tensor<128x128xf8E4M3FN, #b>
+    %d = tt.dot %xa, %yb, %c : tensor<256x128xf8E4M3FN, #a> * tensor<128x128xf8E4M3FN, #b> -> tensor<256x128xf32, #blocked>
+    %z = tt.load %r : tensor<256x128x!tt.ptr<f8E4M3FN>, #blocked>
+    %za = ttg.convert_layout %z : tensor<256x128xf8E4M3FN, #blocked> -> tensor<256x128xf8E4M3FN, #a>
+    %e = tt.dot %za, %yb, %d : tensor<256x128xf8E4M3FN, #a> * tensor<128x128xf8E4M3FN, #b> -> tensor<256x128xf32, #blocked>
+    tt.return %e : tensor<256x128xf32, #blocked>
+  }
+}
