@@ -47,8 +47,9 @@
 // registers that as many blocks leave are tried, then a block less. That is taken where all blocks together then have
 // more on its way, also where the text asks for the blocks. Half of the blocks are tried last. If each thread then has
 // far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
-// and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration. No
-// block is given up for that: a thread waits at most a few times, and the next block waits meanwhile.
+// and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration, of
+// which each thread has to load more at once, or a quarter more blocks as much. No block is given up for that: a thread
+// waits at most a few times, and the next block waits meanwhile.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -408,7 +409,10 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
     if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) continue;
     const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
     const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
-    const double ratio = of_thread * resident / (at_once * static_cast<double>(blocks));
+    // Without loops, a few more blocks alone are worth nothing.
+    const double more_blocks = resident / static_cast<double>(blocks);
+    const bool blocks_count = code.loop_bytes > 0 || more_blocks * kFewerBesideBarriers >= kMoreBesideBarriers;
+    const double ratio = of_thread / at_once * (blocks_count ? more_blocks : 1);
     const bool is_better =
         half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;
     if (!is_better) continue;
