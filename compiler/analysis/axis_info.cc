@@ -354,14 +354,16 @@ int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]
 
 }  // namespace
 
-void PromiseAxisInfo(Operation* op, const AxisInfo& info) {
+// A divisibility is one of groups as long as the contiguity. So both are said, also where one was.
+void PromiseAxisInfo(Operation* op, AxisInfo info) {
   constexpr int64_t kMost = int64_t{1} << 30;  // of 32 bits
+  ApplyHints(info, [&](llvm::StringRef name) { return op->getDiscardableAttr(name); });
   mlir::Builder b(op->getContext());
   for (const auto& [name, fact] : kHints) {
     llvm::SmallVector<int32_t> numbers;
     for (const AxisDim& dim : info.dims) numbers.push_back(static_cast<int32_t>(std::min(dim.*fact, kMost)));
-    if (op->hasAttr(name) || llvm::all_of(numbers, [](int32_t number) { return number == 1; })) continue;
-    op->setAttr(name, b.getI32TensorAttr(numbers));
+    if (!llvm::all_of(numbers, [](int32_t number) { return number == 1; }))
+      op->setAttr(name, b.getI32TensorAttr(numbers));
   }
 }
 

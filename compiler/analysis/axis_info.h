@@ -43,8 +43,8 @@ struct AxisInfo {
 };
 
 // Says of the result of `op` what `info` knows, as tt.contiguity, tt.divisibility and tt.constancy. So it is known when
-// what it was derived from is gone. Promises of the program stay as they are.
-void PromiseAxisInfo(mlir::Operation* op, const AxisInfo& info);
+// what it was derived from is gone. Promises of the program stay, or become stronger.
+void PromiseAxisInfo(mlir::Operation* op, AxisInfo info);
 
 // The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
 // calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and assumptions at

@@ -83,20 +83,24 @@ void AddLoopCondition(scf::WhileOp loop, Facts& facts) {
   }
 }
 
-void AddAssumptions(Operation* at, Facts& facts) {
+// Of the function around `at`.
+llvm::SmallVector<Operation*> AssumptionsAround(Operation* at) {
+  llvm::SmallVector<Operation*> found;
   auto function = at->getParentOfType<mlir::FunctionOpInterface>();
-  if (!function) return;
+  if (!function) return found;
   function->walk([&](Operation* op) {
-    if (op->getName().getStringRef() != "llvm.intr.assume" || op->getNumOperands() == 0) return;
-    Operation* beside = op->getBlock()->findAncestorOpInBlock(*at);
-    const bool runs_always = op->getBlock() == &function.getFunctionBody().front();
-    if (runs_always || (beside && op->isBeforeInBlock(beside))) AddCondition(op->getOperand(0), true, facts);
+    if (op->getName().getStringRef() == "llvm.intr.assume" && op->getNumOperands() > 0) found.push_back(op);
   });
+  return found;
 }
 
-Facts FactsAt(Operation* at) {
+Facts FactsAt(Operation* at, llvm::ArrayRef<Operation*> assumptions) {
   Facts facts;
-  AddAssumptions(at, facts);
+  for (Operation* op : assumptions) {
+    Operation* beside = op->getBlock()->findAncestorOpInBlock(*at);
+    const bool runs_always = llvm::isa<mlir::FunctionOpInterface>(op->getParentOp()) && op->getBlock()->isEntryBlock();
+    if (runs_always || (beside && op->isBeforeInBlock(beside))) AddCondition(op->getOperand(0), true, facts);
+  }
   for (Operation* op = at; Operation* parent = op->getParentOp(); op = parent) {
     mlir::Region* region = op->getParentRegion();
     if (auto branch = llvm::dyn_cast<scf::IfOp>(parent))
@@ -109,7 +113,8 @@ Facts FactsAt(Operation* at) {
 
 class Prover final {
  public:
-  explicit Prover(const AxisInfoAnalysis& axes) : axes_(axes) {}
+  Prover(const AxisInfoAnalysis& axes, llvm::ArrayRef<Operation*> assumptions)
+      : axes_(axes), assumptions_(assumptions) {}
 
   bool Holds(Value value, int64_t bound, const Facts& facts) {
     if (bound <= 0 && axes_.Get(value).non_negative) return true;
@@ -175,11 +180,11 @@ class Prover final {
            (bound > 1 && Holds(x, 1, facts) && Holds(y, bound, facts));
   }
 
-  // It is rounded towards zero.
+  // It is rounded towards zero. Divisors that are not known are positive.
   bool Quotient(Value x, Value y, int64_t bound, const Facts& facts) {
+    if (AnyConstantOf(y).value_or(1) <= 0) return false;
     std::optional<int64_t> divisor = ConstantOf(y);
     if (!divisor) return bound <= 0 && Holds(x, 0, facts);
-    if (*divisor <= 0) return false;
     return Holds(x, bound > 0 ? bound * *divisor : (bound - 1) * *divisor + 1, facts);
   }
 
@@ -227,7 +232,7 @@ class Prover final {
     const unsigned number = llvm::cast<mlir::OpResult>(result).getResultNumber();
     for (mlir::Region* region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
       Operation* yield = region->front().getTerminator();
-      Facts inside = FactsAt(yield);
+      Facts inside = FactsAt(yield, assumptions_);
       llvm::append_range(inside, facts);
       if (!Holds(yield->getOperand(number), bound, inside)) return false;
     }
@@ -235,13 +240,15 @@ class Prover final {
   }
 
   const AxisInfoAnalysis& axes_;
+  const llvm::ArrayRef<Operation*> assumptions_;
   int steps_ = 0, depth_ = 0;
 };
 
 }  // namespace
 
 bool IsAtLeast(Value value, int64_t bound, Operation* at, const AxisInfoAnalysis& axes) {
-  return Prover(axes).Holds(value, bound, FactsAt(at));
+  const llvm::SmallVector<Operation*> assumptions = AssumptionsAround(at);
+  return Prover(axes, assumptions).Holds(value, bound, FactsAt(at, assumptions));
 }
 
 }  // namespace tritond::compiler

@@ -141,3 +141,78 @@ tt.func @assumed(%n: i32 {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32>) {
   tt.store %q, %y : tensor<256x!tt.ptr<i32>>
   tt.return
 }
+
+// -----
+
+// What the program says of smaller groups does not stand beside the divisibility of larger ones.
+// CHECK-LABEL: @program_says_less
+//       CHECK:   arith.remsi %{{.*}} {tt.contiguity = dense<16> : tensor<1xi32>, tt.divisibility = dense<16> : tensor<1xi32>} : tensor<256xi32>
+tt.func @program_says_less(%n: i32 {tt.divisibility = 16 : i32}, %a: i32, %out: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %by = arith.constant 2 : i32
+  %c256 = arith.constant 256 : i32
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %p = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %q = tt.addptr %p, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %ok = arith.cmpi sge, %a, %c0 : i32
+  scf.if %ok {
+    %d = arith.divsi %a, %by : i32
+    %s = arith.muli %d, %c256 : i32
+    %ss = tt.splat %s : i32 -> tensor<256xi32>
+    %x = arith.addi %ss, %r : tensor<256xi32>
+    %y = arith.remsi %x, %ns {tt.contiguity = dense<1> : tensor<1xi32>} : tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i32>>
+  }
+  tt.return
+}
+
+// -----
+
+// By a negative number: 2^30 leaves -1.
+// CHECK-LABEL: @negative_divisor
+//       CHECK:   arith.remsi %{{[^{]*$}}
+tt.func @negative_divisor(%n: i32 {tt.divisibility = 16 : i32}, %a: i32, %out: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %by = arith.constant -1073741824 : i32
+  %c256 = arith.constant 256 : i32
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %p = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %q = tt.addptr %p, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %ok = arith.cmpi sge, %a, %c0 : i32
+  scf.if %ok {
+    %d = arith.divsi %a, %by : i32
+    %s = arith.muli %d, %c256 : i32
+    %ss = tt.splat %s : i32 -> tensor<256xi32>
+    %x = arith.addi %ss, %r : tensor<256xi32>
+    %y = arith.remsi %x, %ns : tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i32>>
+  }
+  tt.return
+}
+
+// -----
+
+// The same by a positive one.
+// CHECK-LABEL: @large_divisor
+//       CHECK:   arith.remsi %{{.*}} {tt.contiguity = dense<16> : tensor<1xi32>, tt.divisibility = dense<16> : tensor<1xi32>} : tensor<256xi32>
+tt.func @large_divisor(%n: i32 {tt.divisibility = 16 : i32}, %a: i32, %out: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %by = arith.constant 1073741824 : i32
+  %c256 = arith.constant 256 : i32
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %p = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %q = tt.addptr %p, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %ok = arith.cmpi sge, %a, %c0 : i32
+  scf.if %ok {
+    %d = arith.divsi %a, %by : i32
+    %s = arith.muli %d, %c256 : i32
+    %ss = tt.splat %s : i32 -> tensor<256xi32>
+    %x = arith.addi %ss, %r : tensor<256xi32>
+    %y = arith.remsi %x, %ns : tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i32>>
+  }
+  tt.return
+}
