@@ -402,7 +402,9 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && note.loads < kLongRowBytes) break;
-    if (const int64_t left = RegistersOf(asked, num_warps, info); std::exchange(tried, left) == left) continue;
+    const int64_t left = RegistersOf(asked, num_warps, info);
+    if (std::exchange(tried, left) == left) continue;
+    if (code.loop_bytes == 0 && left <= taken.registers.value_or(0)) continue;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
