@@ -22,13 +22,13 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/memory_instructions.h"
 #include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -50,25 +50,6 @@ constexpr int64_t kMostWordsOfAllWarps = 32 * 3 / 2;
 // Outside of loops, that are worth as much as those of a loop.
 constexpr int kLeastFrontLoads = 4;
 constexpr int64_t kLeastFrontBytes = 64;
-constexpr unsigned kGlobalAddressSpace = 1;
-
-llvm::StringRef AssemblyOf(const llvm::Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-  return assembly ? assembly->getAsmString() : llvm::StringRef();
-}
-
-bool IsGlobalLoad(const llvm::Instruction& instruction) {
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return load->getPointerAddressSpace() == kGlobalAddressSpace;
-  return AssemblyOf(instruction).contains("ld.global");
-}
-
-bool IsGlobalStore(const llvm::Instruction& instruction) {
-  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return store->getPointerAddressSpace() == kGlobalAddressSpace;
-  return AssemblyOf(instruction).contains("st.global");
-}
 
 // Whether `load` depends on what a load of `loop` has read, maybe itself in an earlier iteration; without a loop, on
 // any.

@@ -16,13 +16,13 @@
 #include <optional>
 
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/memory_instructions.h"
 #include "compiler/targets/nvidia/register_pressure.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -34,30 +34,11 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Instruction;
 
-constexpr unsigned kGlobalAddressSpace = 1, kSharedAddressSpace = 3;
 // Loads that would wait for each other.
 constexpr unsigned kLeastLoads = 2;
 // Words that may be live at once: all registers of a thread, but for addresses and what else the assembler needs.
 constexpr int64_t kMostWords = 232;
 constexpr unsigned kAllLanes = 0xffffffff;
-
-llvm::StringRef AssemblyOf(const Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-  return assembly ? assembly->getAsmString() : llvm::StringRef();
-}
-
-bool IsGlobalLoad(const Instruction& instruction) {
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return load->getPointerAddressSpace() == kGlobalAddressSpace;
-  return AssemblyOf(instruction).contains("ld.global");
-}
-
-bool IsSharedStore(const Instruction& instruction) {
-  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return store->getPointerAddressSpace() == kSharedAddressSpace;
-  return AssemblyOf(instruction).contains("st.shared");
-}
 
 // Whether it keeps memory accesses on their side of it.
 bool IsBarrier(const Instruction& instruction) {
