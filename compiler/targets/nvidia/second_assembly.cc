@@ -34,8 +34,9 @@
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
 // as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
-// does not grow at all. Else 48 warps are tried where these load as much together, and memory has not answered by the
-// time that all of them have issued an iteration. They are taken where the code grows little.
+// does not grow at all. Else all warps are tried where their threads have room for what they load, or 48 where only
+// these have it. Memory must not have answered by the time that all of them have issued an iteration. They are taken
+// where they load as much together and the code grows little.
 //
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
@@ -49,7 +50,9 @@
 // far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
 // and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration, of
 // which each thread has to load more at once, or a quarter more blocks as much. No block is given up for that: a thread
-// waits at most a few times, and the next block waits meanwhile.
+// waits at most a few times, and the next block waits meanwhile. Nor is a block given up where all together have twice
+// as much on its way as memory delivers until it answers. A block alone on its multiprocessor gets a second one then,
+// although both load less: one computes and stores while the other waits.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -62,6 +65,7 @@
 //   // loops keep 24 words
 #include "compiler/targets/nvidia/second_assembly.h"
 
+#include <limits>
 #include <map>
 
 #include "absl/algorithm/container.h"
@@ -132,6 +136,8 @@ constexpr double kMoreOfThread = 1.6, kNearlyAll = 0.9;
 constexpr int64_t kLeastLoadingWarps = 16;
 // What a thread loads of a long row in an iteration.
 constexpr int64_t kLongRowBytes = 512;
+// Of what memory can deliver by the time that it answers.
+constexpr double kEnough = 2;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
 // What an iteration may take longer than if it waited once, and still counts as one that does.
@@ -241,16 +247,25 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   return note.all_warps && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
-// The blocks of 48 warps of a kernel that waits for its loads, where more blocks are worth a try; else 0. Their threads
-// have room for all that they load, and their warps have issued an iteration well before memory has answered.
+// The blocks of all warps, or of 48, of a kernel that waits for its loads, where more blocks are worth a try; else 0.
+// Their threads have room for all that they load, and their warps have issued an iteration well before memory has
+// answered. All warps are not worth a try where a thread has far more registers than they leave.
 int64_t StreamBlocksToAskFor(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
                              const TargetInfo& info) {
-  const int64_t blocks = kStreamWarps / num_warps, warps = blocks * num_warps;
-  if (Blocks(taken, note, num_warps, info) >= blocks || note.loads == 0) return 0;
-  if (note.loads / kRegisterBytes + kRegistersBesideLoads > info.registers / (warps * kLanes)) return 0;
-  const double instructions = static_cast<double>(code.loop_bytes) / kInstructionBytes;
-  const double issued = instructions * static_cast<double>(warps) / info.rates.issued_warps;
-  return issued < kNearlyAll * code.latencies * info.rates.memory_latency * info.rates.clock ? blocks : 0;
+  if (note.loads == 0) return 0;
+  for (const int stream_warps : {info.multiprocessor.warps, kStreamWarps}) {
+    const int64_t blocks = stream_warps / num_warps, warps = blocks * num_warps;
+    if (Blocks(taken, note, num_warps, info) >= blocks) return 0;
+    const int64_t left = info.registers / (warps * kLanes);
+    if (note.loads / kRegisterBytes + kRegistersBesideLoads > left) continue;
+    if (warps > kStreamWarps &&
+        taken.registers.value_or(kMostRegisters) > left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters)
+      continue;
+    const double instructions = static_cast<double>(code.loop_bytes) / kInstructionBytes;
+    const double issued = instructions * static_cast<double>(warps) / info.rates.issued_warps;
+    return issued < kNearlyAll * code.latencies * info.rates.memory_latency * info.rates.clock ? blocks : 0;
+  }
+  return 0;
 }
 
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
@@ -334,6 +349,14 @@ bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources&
          kMoreWorthStores * Blocks(taken, note, num_warps, info);
 }
 
+// Bytes that a thread of one block has to have on its way to keep memory busy, and as many again; infinite where the
+// rates of `info` do not tell.
+double EnoughLoads(int num_warps, const TargetInfo& info) {
+  const double on_the_way = info.rates.memory_bytes * info.rates.memory_latency;
+  if (on_the_way == 0 || info.multiprocessors == 0) return std::numeric_limits<double>::infinity();
+  return kEnough * on_the_way / static_cast<double>(info.multiprocessors * num_warps * kLanes);
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little.
 std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
@@ -363,9 +386,10 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
-  if (note.all_warps && has_loops && loads < loaded) return once;
-  const bool loops = twice && !note.all_warps && has_loops;
   const bool alone = note.all_warps && now_blocks == 1;
+  const double enough = EnoughLoads(num_warps, info);
+  if (note.all_warps && has_loops && loads < (alone ? std::min(loaded, enough) : loaded)) return once;
+  const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
     return once;
@@ -392,13 +416,14 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (!note.all_warps || note.loads == 0 || loads_all || waits_once || is_full) return once;
+  const bool is_enough = at_once * static_cast<double>(blocks) >= EnoughLoads(num_warps, info);
   std::string best = once;
   double most = kMoreOfAll;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
-    if (code.loop_bytes == 0 && asked < blocks) break;
+    if (asked < blocks && (code.loop_bytes == 0 || is_enough)) break;
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && note.loads < kLongRowBytes) break;

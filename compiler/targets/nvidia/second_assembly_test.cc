@@ -326,6 +326,44 @@ TEST_F(AllWarps, HalfAsManyBlocksAgainThatLoadAsMuch) {
   EXPECT_EQ(has_no_room.asked + computes.asked, 0);
 }
 
+// Blocks of four warps that keep one load of 16 bytes on its way: 16 of them leave a thread 32 registers.
+TEST_F(AllWarps, OfAKernelThatLoadsLittleAtOnce) {
+  info_.rates.memory_latency = 700;
+  info_.rates.clock = 1.8;
+  const std::string some = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/24)),
+                    many = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/36)),
+                    few = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/8));
+  auto text = [](int loads) {
+    return Kernel(60, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n.minnctapersm 8\n"));
+  };
+  TwoBinaries all(some, few, /*blocks=*/16), has_no_room(some, few, 16), is_far(many, few, 16);
+  EXPECT_TRUE(Choose(all, text(16), /*num_warps=*/4) == few);
+  EXPECT_TRUE(Choose(has_no_room, text(64), /*num_warps=*/4) == some);
+  EXPECT_TRUE(Choose(is_far, text(16), /*num_warps=*/4) == many);
+  EXPECT_EQ(has_no_room.asked + is_far.asked, 0);
+}
+
+// Two blocks of 32 warps, of which each has 16 KiB on its way, have enough where memory delivers 6 KB until it answers.
+TEST_F(AllWarps, ASecondBlockOfThoseThatLoadEnough) {
+  const std::string alone = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/16)),
+                    two = Binary(LoopThatLoads(4, false, "sm_90a"));
+  auto chosen = [&](const std::string& first, const std::string& second, int blocks) {
+    TwoBinaries assembler(first, second, blocks);
+    const std::string loads = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n");
+    return Choose(assembler, Kernel(24, 1, loads), /*num_warps=*/32);
+  };
+  ASSERT_GT(ResourcesOfCubin(alone, "kernel").registers.value_or(0), 32);
+  ASSERT_LE(ResourcesOfCubin(two, "kernel").registers.value_or(99), 32);
+  // What memory delivers is not known.
+  EXPECT_TRUE(chosen(alone, two, /*blocks=*/2) == alone);
+  EXPECT_TRUE(chosen(two, alone, /*blocks=*/1) == alone);
+  info_.multiprocessors = 132;
+  info_.rates.memory_bytes = 1200;
+  info_.rates.memory_latency = 700;
+  EXPECT_TRUE(chosen(alone, two, /*blocks=*/2) == two);
+  EXPECT_TRUE(chosen(two, alone, /*blocks=*/1) == two);
+}
+
 TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a"));
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
