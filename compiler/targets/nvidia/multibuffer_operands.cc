@@ -12,7 +12,7 @@
 
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
-#include "compiler/targets/nvidia/ttng_dialect.h"
+#include "compiler/targets/nvidia/carried_accumulators.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
@@ -51,7 +51,7 @@ bool AccumulatorsOutliveIteration(Operation* op, ForOp loop) {
   if (!dot || dot->getBlock() != loop.getBody() || dot->use_empty()) return false;
   if (!ttng::AddsToResult(dot)) return false;
   Operation* yield = loop.getBody()->getTerminator();
-  return llvm::all_of(dot->getUsers(), [&](Operation* user) { return user == yield; });
+  return CarriedAccumulatorsOf(dot) || llvm::all_of(dot->getUsers(), [&](Operation* user) { return user == yield; });
 }
 
 ForOp MultibufferOperands(ForOp loop, int64_t& free_bytes, BlockLimits& limits) {

@@ -9,7 +9,7 @@
 namespace tritond::compiler {
 
 // Whether the iteration of `loop` that issues `op`, a ttng.warp_group_dot, does not use its accumulators, which have 32
-// bits.
+// bits, or only in a branch (carried_accumulators.h).
 bool AccumulatorsOutliveIteration(mlir::Operation* op, mlir::scf::ForOp loop);
 
 // Buffers that `loop` fills from registers in each iteration, for dots that outlive the iteration, take turns with a

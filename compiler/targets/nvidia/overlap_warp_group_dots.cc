@@ -26,6 +26,8 @@
 //    blocks do not count: fewer is safe.
 //    A dot that nothing but the end of the block waits for ends with the next one whose result is used at once. There
 //    it gives back its buffers.
+//    Where only a branch uses the accumulators, and passes them on (carried_accumulators.h), the branch waits for
+//    itself.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 //
@@ -35,6 +37,7 @@
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/contains.h"
+#include "compiler/targets/nvidia/carried_accumulators.h"
 #include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
@@ -108,6 +111,7 @@ class DotsOfBlock final {
       mlir::OpBuilder b(at.first);
       Emit(b, at.first->getLoc(), wait);
     }
+    for (auto& [reader, dot] : readers_) EmitWaitsIn(reader, dot);
     EmitWaitAfterLoop();
   }
 
@@ -120,13 +124,13 @@ class DotsOfBlock final {
   End EndOf(WarpGroupDotOp dot) {
     Operation* terminator = block_.getTerminator();
     const auto makers = MakersOfOperandA(dot);
+    auto uses = [&](Operation* op) { return !IsReader(op, dot) && UsesAccumulators(op, dot.getD()); };
     for (Operation* op = dot->getNextNode(); op != terminator; op = op->getNextNode())
-      if (UsesAccumulators(op, dot.getD()) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/0, aliases_))
-        return {op};
-    std::optional<BlockArgument> carried = CarriedAccumulators(dot);
-    if (!carried || CostsBlocks(dot)) return {terminator};
+      if (uses(op) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/0, aliases_)) return {op};
+    std::optional<CarriedAccumulators> carried = MayCarry(dot);
+    if (!carried || CostsBlocks(dot)) return {carried && carried->reader ? carried->reader.getOperation() : terminator};
     for (Operation* op = &block_.front(); op != dot.getOperation(); op = op->getNextNode()) {
-      if (UsesAccumulators(op, *carried) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
+      if (UsesAccumulators(op, carried->next) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
         return {op, /*in_next_iteration=*/true};
     }
     // The dot of the next iteration may wait behind this one. An mbarrier, which tcgen05 has, knows two phases only.
@@ -157,15 +161,22 @@ class DotsOfBlock final {
     return ttg::ToLinearLayout(type).InSize("register") * type.getElementTypeBitWidth() / 32;
   }
 
-  // The argument that holds the accumulators in the next iteration. Nullopt where the dot cannot be in flight until
-  // then.
-  std::optional<BlockArgument> CarriedAccumulators(WarpGroupDotOp dot) {
-    if (!loop_ || !dot->hasOneUse() || dot->use_begin()->getOwner() != block_.getTerminator()) return std::nullopt;
+  // Where the accumulators are in the next iteration. Nullopt where the dot cannot be in flight until then.
+  std::optional<CarriedAccumulators> MayCarry(WarpGroupDotOp dot) {
+    std::optional<CarriedAccumulators> carried = CarriedAccumulatorsOf(dot);
+    if (!carried || (carried->reader && HasTensorMemory(dot))) return std::nullopt;
     for (Value buffer : BuffersOf(dot))
       if (!loop_.isDefinedOutsideOfLoop(RootOf(buffer))) return std::nullopt;
     // Registers that the loop carries may be overwritten at the end of the iteration.
     if (auto a = llvm::dyn_cast<BlockArgument>(dot.getA()); a && a.getOwner() == &block_) return std::nullopt;
-    return loop_.getRegionIterArg(dot->use_begin()->getOperandNumber());
+    return carried;
+  }
+
+  // Whether `op` is a branch that waits for the dot itself.
+  bool IsReader(Operation* op, WarpGroupDotOp dot) {
+    if (!llvm::isa<mlir::scf::IfOp>(op)) return false;
+    std::optional<CarriedAccumulators> carried = MayCarry(dot);
+    return carried && carried->reader == op;
   }
 
   bool UsesAccumulators(Operation* op, Value accumulators) {
@@ -201,7 +212,8 @@ class DotsOfBlock final {
         wait.accumulators.insert(dot.getD());
       return;
     }
-    BlockArgument carried = *CarriedAccumulators(dot);
+    auto [carried, reader] = *MayCarry(dot);
+    if (reader) readers_.push_back({reader, dot});
     for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
     if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
       wait.accumulators.insert(carried);
@@ -258,6 +270,22 @@ class DotsOfBlock final {
       });
   }
 
+  // Where a branch uses the accumulators of `dot`, it waits for all dots.
+  void EmitWaitsIn(mlir::scf::IfOp reader, WarpGroupDotOp dot) {
+    for (mlir::Region* region : {&reader.getThenRegion(), &reader.getElseRegion()}) {
+      auto is_inside = [&](mlir::OpOperand& use) { return region->isAncestor(use.getOwner()->getParentRegion()); };
+      auto reads = [&](mlir::OpOperand& use) {
+        return is_inside(use) && use.getOwner() != region->front().getTerminator();
+      };
+      if (llvm::none_of(dot.getD().getUses(), reads)) continue;
+      mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&region->front());
+      auto wait = ttng::WarpGroupWaitOp::create(b, dot.getLoc(), dot.getD().getType(), dot.getD(), BuffersOf(dot),
+                                                /*pending=*/0);
+      dot.getD().replaceUsesWithIf(wait.getResults()[0],
+                                   [&](mlir::OpOperand& use) { return is_inside(use) && use.getOwner() != wait; });
+    }
+  }
+
   void EmitWaitAfterLoop() {
     if (outliving_.empty()) return;
     Wait wait;
@@ -280,6 +308,7 @@ class DotsOfBlock final {
   llvm::SmallVector<std::pair<WarpGroupDotOp, End>> ends_;
   llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_iteration` of their end
   llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
+  llvm::SmallVector<std::pair<mlir::scf::IfOp, WarpGroupDotOp>> readers_;
 };
 
 class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {

@@ -16,6 +16,11 @@ def FormWarpGroupDotsPass : Pass<"nvidia-form-warp-group-dots", "::mlir::ModuleO
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
 }
 
+def RestartAccumulatorsPass : Pass<"nvidia-restart-accumulators", "::mlir::ModuleOp"> {
+  let summary = "has wgmma leave out accumulators that a branch of the loop sets to zero";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect", "::mlir::arith::ArithDialect"];
+}
+
 def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::ModuleOp"> {
   let summary = "lets wgmma dots run on while threads do something else, and makes them wait before it would matter";
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];

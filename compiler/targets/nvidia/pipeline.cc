@@ -107,6 +107,8 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   pm.addPass(createJoinIndicesPass());
   // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm, info.registers);
+  // Once branches have their final form.
+  pm.addPass(createRestartAccumulatorsPass());
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;

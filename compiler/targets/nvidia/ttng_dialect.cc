@@ -240,6 +240,7 @@ mlir::LogicalResult WarpGroupDotOp::verify() {
   if (!mma || mma.getVersionMajor() < 3) return emitOpError("yields a tensor of encoding nvidia_mma, version 3 or 5");
   if (mma.getVersionMajor() == 5 && !llvm::isa<ttg::MemDescType>(a))
     return emitOpError("of nvidia_mma version 5 takes operand a from a buffer");
+  if (mma.getVersionMajor() == 5 && getUseC()) return emitOpError("of nvidia_mma version 5 takes no useC");
   llvm::ArrayRef<int64_t> shape_a = ShapeOf(a), shape_b = ShapeOf(b), shape = d.getShape();
   if (shape_a.size() != 2 || shape_b.size() != 2 || shape.size() != 2) return emitOpError("takes matrices");
   if (shape_a[0] != shape[0] || shape_a[1] != shape_b[0] || shape_b[1] != shape[1])

@@ -22,12 +22,13 @@ def TTNG_WarpGroupDotOp : Op<TTNG_Dialect, "warp_group_dot", [DeclareOpInterface
     Of nvidia_mma version 5 it is by tcgen05.mma; place_accumulators.cc makes operations on tensor memory of it.
     Upstream's `isAsync` allows it to go on until a warp_group_dot_wait. Here that takes no effect: such a dot has ended.
     Where it is `in_flight`, the dots of a thread form groups in their order, and it goes on until a warp_group_wait for
-    its group: until then its buffers are read, and only the c of a dot of the same type may take d.}];
+    its group: until then its buffers are read, and only the c of a dot of the same type may take d. Where `useC` is
+    there and does not hold, d = a * b.}];
   let arguments = (ins AnyTypeOf<[TT_FpIntTensor, TTG_MemDescType]>:$a, TTG_MemDescType:$b, TT_FpIntTensor:$c,
-      UnitAttr:$in_flight, OptionalAttr<I32Attr>:$inputPrecision, OptionalAttr<I32Attr>:$maxNumImpreciseAcc,
+      Optional<I1>:$useC, UnitAttr:$in_flight, OptionalAttr<I32Attr>:$inputPrecision, OptionalAttr<I32Attr>:$maxNumImpreciseAcc,
       OptionalAttr<BoolAttr>:$isAsync);
   let results = (outs TT_FpIntTensor:$d);
-  let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` qualified(type($a)) `*` qualified(type($b)) `->` type($d)";
+  let assemblyFormat = "$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` qualified(type($a)) `*` qualified(type($b)) `->` type($d)";
   let builders = [OpBuilder<(ins "mlir::Type":$d, "mlir::Value":$a, "mlir::Value":$b, "mlir::Value":$c), [{
     build($_builder, $_state, mlir::TypeRange(d), mlir::ValueRange{a, b, c}, llvm::ArrayRef<mlir::NamedAttribute>());
   }]>];

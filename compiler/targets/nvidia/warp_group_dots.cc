@@ -151,6 +151,8 @@ class WarpGroupDot final {
     if (a_) base_a = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0), DescriptorForm::kWgmma));
     text = "{\n.reg .b64 a, b;\n.reg .pred add, set;\nsetp.eq.u32 add, 0, 0;\nsetp.ne.u32 set, 0, 0;\n";
     text += "wgmma.fence.sync.aligned;\n";
+    std::string adds_first = from_zero ? "set" : "add";
+    if (!from_zero && op_.getUseC()) adds_first = ptx_.AddPredicate(f_.Get(op_.getUseC())[0]);
     int first_sum = 0;
     for (const MatrixTile& tile : tiles) {
       int count = tile.registers.size() / (sum_type_.isF16() ? 2 : 1);
@@ -164,8 +166,7 @@ class WarpGroupDot final {
           return mlir::failure();
         }
         text += Advance("b", base_b, b_.OffsetOf({k, tile.origin[1]}));
-        text +=
-            name + accumulators + ", " + operand_a + ", b, " + (from_zero && k == 0 ? "set" : "add") + flags + ";\n";
+        text += name + accumulators + ", " + operand_a + ", b, " + (k == 0 ? adds_first : "add") + flags + ";\n";
       }
     }
     text += "wgmma.commit_group.sync.aligned;\n";
