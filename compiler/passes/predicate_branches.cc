@@ -26,6 +26,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -145,6 +146,17 @@ int64_t Iterations(mlir::scf::ForOp loop, double cost) {
   return most;
 }
 
+// Makes a loop that runs no iteration begin where it ends. Whoever unrolls it divides the distance of its bounds by its
+// step, and takes both for positive.
+void MakeDistancePositive(mlir::scf::ForOp loop) {
+  mlir::OpBuilder b(loop);
+  Value begin = loop.getLowerBound(), step = loop.getStep();
+  loop.setUpperBound(arith::MaxSIOp::create(b, loop.getLoc(), begin, loop.getUpperBound()));
+  if (mlir::getConstantIntValue(step)) return;
+  auto one = arith::ConstantOp::create(b, loop.getLoc(), b.getIntegerAttr(step.getType(), 1));
+  loop.setStep(arith::MaxSIOp::create(b, loop.getLoc(), step, one));
+}
+
 class PredicateBranchesPass : public impl::PredicateBranchesPassBase<PredicateBranchesPass> {
   void runOnOperation() override {
     llvm::SmallVector<mlir::scf::ForOp> loops;
@@ -154,6 +166,7 @@ class PredicateBranchesPass : public impl::PredicateBranchesPassBase<PredicateBr
       const int64_t iterations = cost ? Iterations(loop, *cost) : 1;
       if (iterations == 1) continue;
       for (IfOp branch : llvm::to_vector(loop.getOps<IfOp>())) Predicate(branch);
+      if (!loop.getStaticTripCount()) MakeDistancePositive(loop);
       if (failed(mlir::loopUnrollByFactor(loop, iterations))) return signalPassFailure();
     }
   }

@@ -66,6 +66,26 @@ TEST_P(ControlFlow, ForCarriesTensors) {
          });
 }
 
+// Loops that begin beyond their end, by any distance, whatever is unrolled.
+TEST_P(ControlFlow, LoopsThatBeginBeyondTheirEndDoNothing) {
+  Expect(R"(    %two = arith.constant 2 : i32
+    %begin = arith.muli %n, %two : i32
+    %least = arith.constant -9 : i32
+    %end = arith.addi %n, %least : i32
+    %y = scf.for %k = %begin to %end step %two iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %asks = arith.cmpi ne, %k, %one : i32
+      %b = scf.if %asks -> (tensor<256xi32>) {
+        %more = tt.load %from : tensor<256x!tt.ptr<i32>>
+        %c = arith.addi %a, %more : tensor<256xi32>
+        scf.yield %c : tensor<256xi32>
+      } else {
+        scf.yield %a : tensor<256xi32>
+      }
+      scf.yield %b : tensor<256xi32>
+    })",
+         [](const Array& x, int i, int) { return x.Int(i); });
+}
+
 TEST_P(ControlFlow, NestedLoopsWithReductions) {
   Expect(R"(    %y = scf.for %k = %zero to %n step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
       %b = scf.for %l = %zero to %k step %one iter_args(%c = %a) -> (tensor<256xi32>) : i32 {

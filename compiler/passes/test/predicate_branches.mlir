@@ -127,6 +127,36 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 // -----
 
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A loop that begins beyond its end runs no iteration, and neither does what unrolling leaves over.
+  // CHECK-LABEL: @empty
+  // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: i32, %[[END:[a-z0-9]+]]: i32, %[[STEP:[a-z0-9]+]]: i32
+  // CHECK: %[[MOST:.*]] = arith.maxsi %[[BEGIN]], %[[END]]
+  // CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[STEP]], %c1
+  // CHECK: arith.subi %[[MOST]], %[[BEGIN]]
+  // CHECK: arith.divui %{{.*}}, %[[POSITIVE]]
+  // CHECK: scf.for
+  // CHECK: scf.for %{{.*}} to %[[MOST]] step %[[POSITIVE]]
+  tt.func public @empty(%p: !tt.ptr<i32>, %begin: i32, %end: i32, %step: i32) {
+    %c0 = arith.constant 0 : i32
+    %r = scf.for %i = %begin to %end step %step iter_args(%s = %c0) -> (i32) : i32 {
+      %c = arith.cmpi ne, %i, %c0 : i32
+      %x = scf.if %c -> (i32) {
+        %a = tt.load %p : !tt.ptr<i32>
+        scf.yield %a : i32
+      } else {
+        scf.yield %s : i32
+      }
+      scf.yield %x : i32
+    }
+    tt.store %p, %r : !tt.ptr<i32>
+    tt.return
+  }
+}
+
+// -----
+
 #blocked = #ttg.blocked<{sizePerThread = [32], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // More work than a load takes time is worth a branch.
