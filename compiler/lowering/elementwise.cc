@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "compiler/ir/speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
@@ -100,6 +101,20 @@ void AddIntegerBinary(LoweringTable& table) {
   table.AddAll<Arith>([](FunctionLowering& f, mlir::Operation* op) {
     return LowerPerElement(
         f, op, [&](ValueList x) -> FailureOr<Value> { return Value(Llvm::create(f.e.b, f.e.loc, x[0], x[1])); });
+  });
+}
+
+template <typename Arith, typename Llvm>
+void AddRemainder(LoweringTable& table) {
+  table.AddAll<Arith>([](FunctionLowering& f, mlir::Operation* op) {
+    const bool has_any_divisor = op->hasAttr(kAnyDivisorAttr);
+    return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+      Value divisor = x[1];
+      // Without a sign, so that negative divisors stay.
+      if (has_any_divisor)
+        divisor = LLVM::UMaxOp::create(f.e.b, f.e.loc, divisor, f.e.Int(1, divisor.getType().getIntOrFloatBitWidth()));
+      return Value(Llvm::create(f.e.b, f.e.loc, x[0], divisor));
+    });
   });
 }
 
@@ -362,8 +377,8 @@ void AddElementwise(LoweringTable& table) {
   AddIntegerBinary<arith::ShRUIOp, LLVM::LShrOp>(table);
   AddIntegerBinary<arith::DivSIOp, LLVM::SDivOp>(table);
   AddIntegerBinary<arith::DivUIOp, LLVM::UDivOp>(table);
-  AddIntegerBinary<arith::RemSIOp, LLVM::SRemOp>(table);
-  AddIntegerBinary<arith::RemUIOp, LLVM::URemOp>(table);
+  AddRemainder<arith::RemSIOp, LLVM::SRemOp>(table);
+  AddRemainder<arith::RemUIOp, LLVM::URemOp>(table);
   AddIntegerBinary<arith::AndIOp, LLVM::AndOp>(table);
   AddIntegerBinary<arith::OrIOp, LLVM::OrOp>(table);
   AddIntegerBinary<arith::XOrIOp, LLVM::XOrOp>(table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves what a loop computes anew in each iteration, with the same result, in front of it. MLIR's own motion does this
-// for operations without effects. Here loads follow, where nothing in the loop writes memory or synchronises:
+// for operations without effects. Remainders say then that they may have any divisor (ir/speculation.h). Here loads
+// follow, where nothing in the loop writes memory or synchronises:
 //
 //   scf.for %i = %lb to %ub step %s {                    %enter = arith.cmpi slt, %lb, %ub : i32
 //     %v = tt.load %p, %m : tensor<128x!tt.ptr<f32>>  -> %k = arith.andi %m, (splat %enter)
@@ -10,12 +11,14 @@
 // A loop that runs no iteration must not load. Unless its bounds show that it runs, the load gets the loop's own
 // condition as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable
 // = true>` in its llvm.loop_annotation is left alone.
+#include "compiler/ir/speculation.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace tritond::compiler {
@@ -67,16 +70,28 @@ void HoistLoads(ForOp loop) {
   }
 }
 
+void HoistPure(mlir::LoopLikeOpInterface loop) {
+  auto counted = llvm::dyn_cast<ForOp>(loop.getOperation());
+  const bool runs = counted && CertainlyRuns(counted);
+  mlir::moveLoopInvariantCode(
+      loop.getLoopRegions(), [&](Value value, mlir::Region*) { return loop.isDefinedOutsideOfLoop(value); },
+      [](mlir::Operation* op, mlir::Region*) { return mlir::isMemoryEffectFree(op) && mlir::isSpeculatable(op); },
+      [&](mlir::Operation* op, mlir::Region*) {
+        loop.moveOutOfLoop(op);
+        if (!runs) MarkSpeculated(op);
+      });
+}
+
 class HoistInvariantsPass : public impl::HoistInvariantsPassBase<HoistInvariantsPass> {
   void runOnOperation() override {
     // Inner loops first: what leaves them may leave the outer ones too.
     getOperation().walk([](mlir::LoopLikeOpInterface loop) {
       if (IsHoistingDisabled(loop)) return;
-      mlir::moveLoopInvariantCode(loop);
+      HoistPure(loop);
       auto counted = llvm::dyn_cast<ForOp>(loop.getOperation());
       if (!counted) return;
       HoistLoads(counted);
-      mlir::moveLoopInvariantCode(loop);  // what depended on the loads alone
+      HoistPure(loop);  // what depended on the loads alone
     });
   }
 };

@@ -21,6 +21,7 @@
 // branches or not.
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/speculation.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -99,6 +100,7 @@ void Hoist(mlir::Region& region, IfOp branch, Value condition) {
   mlir::OpBuilder b(branch);
   for (Operation& op : llvm::make_early_inc_range(region.front().without_terminator())) {
     op.moveBefore(branch);
+    MarkSpeculated(&op);
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     if (!load) continue;
     b.setInsertionPoint(load);

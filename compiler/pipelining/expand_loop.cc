@@ -20,6 +20,7 @@
 #include <array>
 #include <limits>
 
+#include "compiler/ir/speculation.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "llvm/ADT/MapVector.h"
@@ -195,7 +196,9 @@ class Expander final {
     if (!IsRepeatable(value)) llvm::report_fatal_error("the schedule is not legal");
     mlir::IRMapping mapping;
     for (Value operand : op->getOperands()) mapping.map(operand, AtAge(operand, age));
-    return new_values_[{value, age}] = b_.clone(*op, mapping)->getResult(0);
+    Operation* again = b_.clone(*op, mapping);
+    MarkSpeculated(again);
+    return new_values_[{value, age}] = again->getResult(0);
   }
 
   // Of the new loop; after it, of the old one's last iteration.

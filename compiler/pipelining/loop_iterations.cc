@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/pipelining/loop_iterations.h"
 
+#include "compiler/ir/speculation.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -93,7 +94,10 @@ bool HoistBounds(ForOp outer, llvm::ArrayRef<Operation*> slice, ForOp inner) {
   if (llvm::any_of(inner->getOperands().take_front(inner.getNumControlOperands()), is_counter)) return false;
   for (Operation* op : slice)
     if (!mlir::isPure(op) || llvm::any_of(op->getOperands(), is_counter)) return false;
-  for (Operation* op : slice) op->moveBefore(outer);
+  for (Operation* op : slice) {
+    op->moveBefore(outer);
+    MarkSpeculated(op);
+  }
   return true;
 }
 

@@ -66,6 +66,41 @@ TEST_P(ControlFlow, ForCarriesTensors) {
          });
 }
 
+// Remainders by zero that the program does not compute, in front of a loop or a branch that would.
+TEST_P(ControlFlow, RemaindersByZeroAreNotAskedFor) {
+  Expect(R"(    %ns = tt.splat %n : i32 -> tensor<256xi32>
+    %r = scf.for %k = %zero to %n step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %b = arith.remsi %i, %ns : tensor<256xi32>
+      %c = arith.addi %a, %b : tensor<256xi32>
+      scf.yield %c : tensor<256xi32>
+    }
+    %is_zero = arith.cmpi eq, %n, %zero : i32
+    %seven = arith.constant dense<7> : tensor<256xi32>
+    %y = arith.select %is_zero, %seven, %r : tensor<256xi32>)",
+         [](const Array& x, int i, int n) { return n == 0 ? 7 : x.Int(i) + n * (i % n); });
+  Expect(R"(    %four = arith.constant 4 : i32
+    %y = scf.for %k = %zero to %four step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %divisor = arith.muli %k, %n : i32
+      %asks = arith.cmpi ne, %divisor, %zero : i32
+      %b = scf.if %asks -> (tensor<256xi32>) {
+        %rest = arith.remui %k, %divisor : i32
+        %at = tt.addptr %in, %rest : !tt.ptr<i32>, i32
+        %more = tt.load %at : !tt.ptr<i32>
+        %spread = tt.splat %more : i32 -> tensor<256xi32>
+        %c = arith.addi %a, %spread : tensor<256xi32>
+        scf.yield %c : tensor<256xi32>
+      } else {
+        scf.yield %a : tensor<256xi32>
+      }
+      scf.yield %b : tensor<256xi32>
+    })",
+         [](const Array& x, int i, int n) {
+           int64_t sum = x.Int(i);
+           for (int k = 1; k < 4 && n > 0; ++k) sum += x.Int(k % (k * n));
+           return sum;
+         });
+}
+
 // Loops that begin beyond their end, by any distance, whatever is unrolled.
 TEST_P(ControlFlow, LoopsThatBeginBeyondTheirEndDoNothing) {
   Expect(R"(    %two = arith.constant 2 : i32

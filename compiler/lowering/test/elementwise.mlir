@@ -80,3 +80,18 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %a, %b : tensor<128xi1, #blocked>, tensor<128xi1, #blocked>
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A divisor of zero is undefined, unless the remainder is said to have any.
+  // CHECK-LABEL: llvm.func {{.*}}@remainders
+  // CHECK: llvm.srem %[[X:.*]], %[[Y:.*]] : i32
+  // CHECK: %[[D:.*]] = llvm.intr.umax(%[[Y]], %{{.*}}) : (i32, i32) -> i32
+  // CHECK: llvm.urem %[[X]], %[[D]] : i32
+  tt.func private @remainders(%x: i32, %y: i32) -> (i32, i32) {
+    %r = arith.remsi %x, %y : i32
+    %s = arith.remui %x, %y {ttg.any_divisor} : i32
+    tt.return %r, %s : i32, i32
+  }
+}

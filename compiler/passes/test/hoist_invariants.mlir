@@ -137,3 +137,26 @@ tt.func @nested(%p: !tt.ptr<f32>, %n: i32, %c: i1) -> f32 {
   }
   tt.return %r : f32
 }
+
+// -----
+
+// A remainder may be by zero where the loop would not have computed it. Not so in front of a loop that runs.
+// CHECK-LABEL: @remainders
+//       CHECK:   arith.remsi %{{.*}}, %{{.*}} {ttg.any_divisor} : i32
+//  CHECK-NEXT:   scf.for
+//       CHECK:   arith.remui %{{.*}}, %{{.*}} : i32
+//  CHECK-NEXT:   scf.for
+tt.func @remainders(%p: !tt.ptr<i32>, %x: i32, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %r = arith.remsi %x, %n : i32
+    tt.store %p, %r : !tt.ptr<i32>
+  }
+  scf.for %i = %c0 to %c4 step %c1 : i32 {
+    %r = arith.remui %x, %n : i32
+    tt.store %p, %r : !tt.ptr<i32>
+  }
+  tt.return
+}
