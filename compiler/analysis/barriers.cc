@@ -60,7 +60,7 @@ class Analysis final {
  private:
   // Most kernels have none: then nothing is followed.
   void FindGlobalConflicts() {
-    llvm::SmallVector<std::pair<Operation*, GlobalAccess>> all;
+    llvm::SmallVector<std::pair<Operation*, GlobalAccess>, 0> all;
     for (Block& block : body_)
       for (Operation& op : block)
         if (auto access = GlobalAccessOf(&op)) all.emplace_back(&op, *std::move(access));

@@ -34,7 +34,7 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
   // The first of the threads that hold copies of an element writes it; of scalars that is always the same thread.
   const bool is_scalar = !llvm::isa<RankedTensorType>(pointer.getType());
   const bool both_write = writes && other.writes;
-  if (pointer == other.pointer && (both_write || !has_copies)) return false;
+  if (pointer == other.pointer && (both_write || !has_copies) && !(sum && MeetsItself(*sum))) return false;
   if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
   return HaveCommonRoot(roots, other.roots) && !(sum && other.sum && AreApart(*sum, *other.sum));
 }

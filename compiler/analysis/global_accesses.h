@@ -22,8 +22,8 @@ struct GlobalAccess {
   // Whether a thread may access here what another accesses by `other`, one of them writes, and nothing orders the two.
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
   // different data. So do those whose sums are apart. One value for both is taken to give each thread its own elements,
-  // also in later iterations of a loop, unless it has copies. Those are read by all threads that hold them and written
-  // by the first of these.
+  // also in later iterations of a loop, unless it has copies or meets itself there as constants tell. Copies are read
+  // by all threads that hold them and written by the first of these.
   bool ConflictsWith(const GlobalAccess& other) const;
 };
 

@@ -22,6 +22,7 @@
 #include "llvm/Support/SaveAndRestore.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace tritond::compiler {
@@ -65,6 +66,27 @@ std::optional<int64_t> ConstantOf(Value value) {
   auto integer = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
   if (!integer || integer.getValue().getSignificantBits() > 64) return std::nullopt;
   return integer.getValue().getSExtValue();
+}
+
+// By how much `value` grows in each iteration of a loop; nullopt: it is no such counter.
+std::optional<int64_t> StepOf(Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  if (!argument || argument.getOwner()->isEntryBlock()) return std::nullopt;
+  std::optional<int64_t> step;
+  for (Block* from : argument.getOwner()->getPredecessors()) {
+    auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(from->getTerminator());
+    if (!branch) return std::nullopt;
+    for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
+      if (branch->getSuccessor(i) != argument.getOwner()) continue;
+      Value next = branch.getSuccessorOperands(i)[argument.getArgNumber()];
+      auto sum = next ? next.getDefiningOp<mlir::arith::AddIOp>() : mlir::arith::AddIOp();
+      if (!sum || sum.getLhs() != argument) continue;  // where it begins
+      const std::optional<int64_t> own = ConstantOf(sum.getRhs());
+      if (!own || (step && *step != *own)) return std::nullopt;
+      step = own;
+    }
+  }
+  return step;
 }
 
 // An integer tensor whose elements are less than a constant, or than a scalar.
@@ -172,7 +194,21 @@ class SumBuilder final {
     }
     if (!tt::ElementOf(value.getType()).isIntOrIndex()) return false;
     sum_.terms.push_back({std::abs(factor), std::nullopt});
+    AddCounter(value, factor);
     return true;
+  }
+
+  void AddCounter(Value value, int64_t factor) {
+    const std::optional<int64_t> step = StepOf(value);
+    if (!step || std::abs(*step) > kMaxNumber / std::abs(factor)) {
+      sum_.varies = true;
+      return;
+    }
+    auto* known = llvm::find_if(sum_.counters, [&](const auto& counter) { return counter.first == value; });
+    if (known == sum_.counters.end())
+      sum_.counters.push_back({value, *step * factor});
+    else
+      known->second += *step * factor;
   }
 
   llvm::ArrayRef<Bound> bounds_;
@@ -263,6 +299,17 @@ bool AreApart(const PointerSum& a, const PointerSum& b) {
     const int64_t reach = terms[i].factor * *terms[i].last;
     (reach < 0 ? low : high) -= reach;
   }
+}
+
+bool MeetsItself(const PointerSum& sum) {
+  if (sum.varies) return false;
+  return llvm::any_of(sum.counters, [&](const auto& counter) {
+    const int64_t growth = std::abs(counter.second);
+    return growth != 0 && llvm::any_of(sum.terms, [&](const Term& term) {
+             const int64_t factor = std::abs(term.factor);
+             return term.last && factor != 0 && growth % factor == 0 && growth / factor <= *term.last;
+           });
+  });
 }
 
 }  // namespace tritond::compiler

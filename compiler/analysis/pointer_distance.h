@@ -28,6 +28,9 @@ struct PointerSum {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> fixed;
   int64_t constant = 0;
   llvm::SmallVector<Term> terms;
+  // Counters of loops among the numbers that may be any, and by how much the sum grows in an iteration.
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 1> counters;
+  bool varies = false;  // other numbers may be any
   mlir::Type pointee;
 };
 
@@ -38,6 +41,10 @@ std::optional<PointerSum> SumOfPointer(mlir::Value pointer, mlir::Value mask = {
 
 // Whether no element of one is at an address of the other, at whatever times they are computed.
 bool AreApart(const PointerSum& a, const PointerSum& b);
+
+// Whether elements at different places are at one address in different iterations of a loop, as far as constants tell:
+// those of %p + splat(%i) + make_range(0, 64) are, if %i counts by less than 64.
+bool MeetsItself(const PointerSum& sum);
 
 }  // namespace tritond::compiler
 

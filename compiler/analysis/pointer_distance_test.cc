@@ -44,6 +44,25 @@ TEST(PointerDistance, EvenAndOddElementsAreApart) {
   EXPECT_FALSE(AreApart(Sum(0, {even}), Sum(2, {even})));
 }
 
+PointerSum InLoop(int64_t growth, llvm::ArrayRef<Term> terms) {
+  PointerSum sum = Sum(0, terms);
+  sum.terms.push_back({1, std::nullopt});
+  sum.counters.push_back({mlir::Value(), growth});
+  return sum;
+}
+
+TEST(PointerDistance, RowsThatMoveByLessThanTheirLengthMeetThemselves) {
+  EXPECT_TRUE(MeetsItself(InLoop(1, {kRow})));
+  EXPECT_TRUE(MeetsItself(InLoop(-63, {kRow})));
+  EXPECT_FALSE(MeetsItself(InLoop(64, {kRow})));
+  EXPECT_FALSE(MeetsItself(InLoop(0, {kRow})));
+  EXPECT_FALSE(MeetsItself(InLoop(1, {{2, 31}})));
+  EXPECT_FALSE(MeetsItself(Sum(0, {kRow})));
+  PointerSum unknown = InLoop(1, {kRow});
+  unknown.varies = true;
+  EXPECT_FALSE(MeetsItself(unknown));
+}
+
 // All elements of a sum; of "any number", a few.
 std::set<int64_t> ElementsOf(const PointerSum& sum) {
   std::set<int64_t> elements{sum.constant};

@@ -101,6 +101,31 @@ TEST_P(ControlFlow, RemaindersByZeroAreNotAskedFor) {
          });
 }
 
+// Each iteration reads and writes elements that other threads have written in the one before.
+TEST_P(ControlFlow, ElementsMoveFromThreadToThread) {
+  Array moved = Moderate("i32", 512, 5), out("i32", 256), wanted = out;
+  for (int i = 0; i < 256; ++i) wanted.SetInt(i, moved.Int(i));
+  Array expected = moved;
+  for (int k = 0; k < 7; ++k)
+    for (int i = 0; i < 256; ++i) expected.SetInt(i + k, expected.Int(i + k) * 3 + k);
+  const absl::Status status = Run(R"(    scf.for %k = %zero to %n step %one : i32 {
+      %ks = tt.splat %k : i32 -> tensor<256xi32>
+      %at = arith.addi %ks, %i : tensor<256xi32>
+      %p = tt.addptr %ins, %at : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
+      %three = arith.constant dense<3> : tensor<256xi32>
+      %b = arith.muli %a, %three : tensor<256xi32>
+      %c = arith.addi %b, %ks : tensor<256xi32>
+      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
+    }
+    %y = arith.addi %x, %x : tensor<256xi32>)",
+                                  moved, out, 7);
+  for (int i = 0; i < 256; ++i) wanted.SetInt(i, 2 * wanted.Int(i));
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(moved, expected));
+  EXPECT_TRUE(Agree(out, wanted));
+}
+
 // Loops that begin beyond their end, by any distance, whatever is unrolled.
 TEST_P(ControlFlow, LoopsThatBeginBeyondTheirEndDoNothing) {
   Expect(R"(    %two = arith.constant 2 : i32

@@ -328,6 +328,40 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // Elements that move by one in each iteration: each thread writes what another one has written. By 32, none does.
+  // CHECK-LABEL: tt.func public @moving
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  // CHECK: tt.addptr
+  // CHECK-NEXT: tt.store
+  tt.func public @moving(%q: !tt.ptr<i32>, %w: !tt.ptr<i32>, %x: tensor<32xi32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %all = arith.constant 32 : i32
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    %ws = tt.splat %w : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    cf.br ^bb1(%zero : i32)
+  ^bb1(%k: i32):
+    %ks = tt.splat %k : i32 -> tensor<32xi32, #one>
+    %at = arith.addi %ks, %i : tensor<32xi32, #one>
+    %p = tt.addptr %qs, %at : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    tt.store %p, %x : tensor<32x!tt.ptr<i32>, #one>
+    %k1 = arith.addi %k, %one : i32
+    %more = arith.cmpi slt, %k1, %n : i32
+    cf.cond_br %more, ^bb1(%k1 : i32), ^bb2(%zero : i32)
+  ^bb2(%h: i32):
+    %hs = tt.splat %h : i32 -> tensor<32xi32, #one>
+    %there = arith.addi %hs, %i : tensor<32xi32, #one>
+    %r = tt.addptr %ws, %there : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    tt.store %r, %x : tensor<32x!tt.ptr<i32>, #one>
+    %h1 = arith.addi %h, %all : i32
+    %again = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %again, ^bb2(%h1 : i32), ^bb3
+  ^bb3:
+    tt.return
+  }
+
   // Atomic operations do not conflict with each other, but with a load.
   // CHECK-LABEL: tt.func public @atomics
   // CHECK: tt.atomic_rmw
