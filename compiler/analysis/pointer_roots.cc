@@ -4,6 +4,7 @@
 #include "compiler/ir/ttg_dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace tritond::compiler {
@@ -21,8 +22,11 @@ class RootFinder final {
     if (auto argument = llvm::dyn_cast<BlockArgument>(pointer)) return VisitArgument(argument);
     Operation* op = pointer.getDefiningOp();
     if (llvm::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::TransOp, tt::ReshapeOp,
-                  tt::BitcastOp, ttg::ConvertLayoutOp>(op))
+                  tt::BitcastOp, ttg::ConvertLayoutOp, tt::SplitOp, tt::UnsplatOp, tt::GatherOp>(op))
       return Visit(op->getOperand(0));
+    if (llvm::isa<tt::JoinOp, tt::CatOp>(op)) return Visit(op->getOperand(0)) && Visit(op->getOperand(1));
+    // What a loop carries before there is such a pointer. Nobody accesses memory by it.
+    if (llvm::isa<mlir::ub::PoisonOp>(op)) return true;
     if (auto select = llvm::dyn_cast<mlir::arith::SelectOp>(op))
       return Visit(select.getTrueValue()) && Visit(select.getFalseValue());
     unsigned index = llvm::cast<mlir::OpResult>(pointer).getResultNumber();

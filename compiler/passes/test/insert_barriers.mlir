@@ -362,6 +362,26 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // A pointer that a loop carries, and that is not there yet in the first iteration.
+  // CHECK-LABEL: tt.func public @carried
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  tt.func public @carried(%q: !tt.ptr<i32>, %x: tensor<32xi32, #one>, %y: i32, %c: i1) {
+    %none = ub.poison : tensor<32x!tt.ptr<i32>, #one>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    cf.br ^bb1(%none, %c : tensor<32x!tt.ptr<i32>, #one>, i1)
+  ^bb1(%before: tensor<32x!tt.ptr<i32>, #one>, %first: i1):
+    cf.cond_br %first, ^bb2(%qs : tensor<32x!tt.ptr<i32>, #one>), ^bb2(%before : tensor<32x!tt.ptr<i32>, #one>)
+  ^bb2(%p: tensor<32x!tt.ptr<i32>, #one>):
+    tt.store %p, %x : tensor<32x!tt.ptr<i32>, #one>
+    tt.store %q, %y : !tt.ptr<i32>
+    cf.cond_br %c, ^bb1(%p, %c : tensor<32x!tt.ptr<i32>, #one>, i1), ^bb3
+  ^bb3:
+    tt.return
+  }
+
   // Atomic operations do not conflict with each other, but with a load.
   // CHECK-LABEL: tt.func public @atomics
   // CHECK: tt.atomic_rmw
