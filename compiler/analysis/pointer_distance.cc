@@ -17,6 +17,7 @@
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -68,25 +69,35 @@ std::optional<int64_t> ConstantOf(Value value) {
   return integer.getValue().getSExtValue();
 }
 
-// By how much `value` grows in each iteration of a loop; nullopt: it is no such counter.
-std::optional<int64_t> StepOf(Value value) {
+// What a loop carries, and adds a constant to in each iteration.
+struct Progress {
+  Value begin;  // null: there are several
+  int64_t step = 0;
+};
+
+std::optional<Progress> ProgressOf(Value value) {
   auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
   if (!argument || argument.getOwner()->isEntryBlock()) return std::nullopt;
   std::optional<int64_t> step;
+  llvm::SmallPtrSet<Value, 2> begins;
   for (Block* from : argument.getOwner()->getPredecessors()) {
     auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(from->getTerminator());
     if (!branch) return std::nullopt;
     for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
       if (branch->getSuccessor(i) != argument.getOwner()) continue;
       Value next = branch.getSuccessorOperands(i)[argument.getArgNumber()];
-      auto sum = next ? next.getDefiningOp<mlir::arith::AddIOp>() : mlir::arith::AddIOp();
-      if (!sum || sum.getLhs() != argument) continue;  // where it begins
-      const std::optional<int64_t> own = ConstantOf(sum.getRhs());
+      Operation* sum = next ? next.getDefiningOp() : nullptr;
+      if (!llvm::isa_and_present<mlir::arith::AddIOp, tt::AddPtrOp>(sum) || sum->getOperand(0) != argument) {
+        begins.insert(next);
+        continue;
+      }
+      const std::optional<int64_t> own = ConstantOf(sum->getOperand(1));
       if (!own || (step && *step != *own)) return std::nullopt;
       step = own;
     }
   }
-  return step;
+  if (!step) return std::nullopt;
+  return Progress{begins.size() == 1 ? *begins.begin() : Value(), *step};
 }
 
 // An integer tensor whose elements are less than a constant, or than a scalar.
@@ -133,6 +144,10 @@ class SumBuilder final {
     if (std::optional<int64_t> constant = ConstantOf(value)) return AddConstant(*constant, factor);
     Operation* op = value.getDefiningOp();
     mlir::Type element = tt::ElementOf(value.getType());
+    if (llvm::isa<tt::PtrType>(element)) {
+      const std::optional<Progress> carried = ProgressOf(value);
+      if (carried && carried->begin) return Add(carried->begin, factor) && AddSteps(value, carried->step, factor);
+    }
     if (!op || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 32)) return AddLeaf(value, factor);
     return llvm::TypeSwitch<Operation*, bool>(op)
         .Case<tt::AddPtrOp, mlir::arith::AddIOp>(
@@ -193,22 +208,26 @@ class SumBuilder final {
       return true;
     }
     if (!tt::ElementOf(value.getType()).isIntOrIndex()) return false;
+    if (const std::optional<Progress> counter = ProgressOf(value); counter && AddSteps(value, counter->step, factor))
+      return true;
     sum_.terms.push_back({std::abs(factor), std::nullopt});
-    AddCounter(value, factor);
+    sum_.varies = true;
     return true;
   }
 
-  void AddCounter(Value value, int64_t factor) {
-    const std::optional<int64_t> step = StepOf(value);
-    if (!step || std::abs(*step) > kMaxNumber / std::abs(factor)) {
-      sum_.varies = true;
-      return;
-    }
+  // Of `value`, any number of `step`. False where that is too large.
+  bool AddSteps(Value value, int64_t step, int64_t factor) {
+    if (std::abs(step) > kMaxNumber / std::abs(factor)) return false;
+    // Where a counter begins is not known, so that it may be any number.
+    const bool is_pointer = llvm::isa<tt::PtrType>(tt::ElementOf(value.getType()));
+    if (!is_pointer || step != 0)
+      sum_.terms.push_back({is_pointer ? std::abs(step * factor) : std::abs(factor), std::nullopt});
     auto* known = llvm::find_if(sum_.counters, [&](const auto& counter) { return counter.first == value; });
     if (known == sum_.counters.end())
-      sum_.counters.push_back({value, *step * factor});
+      sum_.counters.push_back({value, step * factor});
     else
-      known->second += *step * factor;
+      known->second += step * factor;
+    return true;
   }
 
   llvm::ArrayRef<Bound> bounds_;

@@ -382,6 +382,39 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // The same by pointers that move. Another pointer that moves likewise, 32 elements behind in rows of 64, is apart.
+  // CHECK-LABEL: tt.func public @moving_pointers
+  // CHECK: ^bb1
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  // CHECK: ^bb2
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @moving_pointers(%q: !tt.ptr<i32>, %w: !tt.ptr<i32>, %x: tensor<32xi32, #one>, %n: i1) {
+    %one = arith.constant dense<1> : tensor<32xi32, #one>
+    %half = arith.constant dense<32> : tensor<32xi32, #one>
+    %row = arith.constant dense<64> : tensor<32xi32, #one>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    %q0 = tt.addptr %qs, %i : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    %ws = tt.splat %w : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    %w0 = tt.addptr %ws, %i : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    %h0 = tt.addptr %w0, %half : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    cf.br ^bb1(%q0 : tensor<32x!tt.ptr<i32>, #one>)
+  ^bb1(%p: tensor<32x!tt.ptr<i32>, #one>):
+    tt.store %p, %x : tensor<32x!tt.ptr<i32>, #one>
+    %p1 = tt.addptr %p, %one : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    cf.cond_br %n, ^bb1(%p1 : tensor<32x!tt.ptr<i32>, #one>), ^bb2(%w0, %h0 : tensor<32x!tt.ptr<i32>, #one>, tensor<32x!tt.ptr<i32>, #one>)
+  ^bb2(%r: tensor<32x!tt.ptr<i32>, #one>, %h: tensor<32x!tt.ptr<i32>, #one>):
+    tt.store %r, %x : tensor<32x!tt.ptr<i32>, #one>
+    tt.store %h, %x : tensor<32x!tt.ptr<i32>, #one>
+    %r1 = tt.addptr %r, %row : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    %h1 = tt.addptr %h, %row : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    cf.cond_br %n, ^bb2(%r1, %h1 : tensor<32x!tt.ptr<i32>, #one>, tensor<32x!tt.ptr<i32>, #one>), ^bb3
+  ^bb3:
+    tt.return
+  }
+
   // Atomic operations do not conflict with each other, but with a load.
   // CHECK-LABEL: tt.func public @atomics
   // CHECK: tt.atomic_rmw
