@@ -22,6 +22,7 @@
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -167,6 +168,7 @@ class SumBuilder final {
 
   PointerSum Take(mlir::Type pointee) {
     sum_.pointee = pointee;
+    DropCountersBesideOthers();
     llvm::sort(sum_.fixed, [](const auto& a, const auto& b) {
       return std::pair(a.first.getAsOpaquePointer(), a.second) < std::pair(b.first.getAsOpaquePointer(), b.second);
     });
@@ -211,8 +213,19 @@ class SumBuilder final {
     if (const std::optional<Progress> counter = ProgressOf(value); counter && AddSteps(value, counter->step, factor))
       return true;
     sum_.terms.push_back({std::abs(factor), std::nullopt});
-    sum_.varies = true;
+    others_.push_back(value);
     return true;
+  }
+
+  // Numbers of any other kind stay in a loop if they are made before it.
+  void DropCountersBesideOthers() {
+    if (sum_.counters.empty() || others_.empty()) return;
+    mlir::DominanceInfo dominance;
+    llvm::erase_if(sum_.counters, [&](auto& counter) {
+      return llvm::any_of(others_, [&](Value other) {
+        return !dominance.properlyDominates(other.getParentBlock(), counter.first.getParentBlock());
+      });
+    });
   }
 
   // Of `value`, any number of `step`. False where that is too large.
@@ -232,6 +245,7 @@ class SumBuilder final {
 
   llvm::ArrayRef<Bound> bounds_;
   PointerSum sum_;
+  llvm::SmallVector<Value> others_;  // neither fixed nor carried
   int parts_ = 0;
 };
 
@@ -321,7 +335,6 @@ bool AreApart(const PointerSum& a, const PointerSum& b) {
 }
 
 bool MeetsItself(const PointerSum& sum) {
-  if (sum.varies) return false;
   return llvm::any_of(sum.counters, [&](const auto& counter) {
     const int64_t growth = std::abs(counter.second);
     return growth != 0 && llvm::any_of(sum.terms, [&](const Term& term) {

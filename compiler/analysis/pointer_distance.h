@@ -28,9 +28,9 @@ struct PointerSum {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> fixed;
   int64_t constant = 0;
   llvm::SmallVector<Term> terms;
-  // Counters of loops among the numbers that may be any, and by how much the sum grows in an iteration.
+  // What loops carry among the numbers that may be any, and by how much the sum grows in an iteration. Only where the
+  // loop changes no other one of the numbers.
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 1> counters;
-  bool varies = false;  // other numbers may be any
   mlir::Type pointee;
 };
 

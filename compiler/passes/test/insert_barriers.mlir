@@ -415,6 +415,46 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // Beside a number that the loop does not change, and beside one that it does.
+  // CHECK-LABEL: tt.func public @moving_beside
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  // CHECK: ^bb3
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @moving_beside(%q: !tt.ptr<i32>, %w: !tt.ptr<i32>, %x: tensor<32xi32, #one>, %n: i1, %o: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    %ws = tt.splat %w : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    cf.br ^bb1(%o : i32)
+  ^bb1(%far: i32):
+    %next = arith.muli %far, %o : i32
+    cf.br ^bb2(%zero : i32)
+  ^bb2(%k: i32):
+    %sum = arith.addi %k, %far : i32
+    %ks = tt.splat %sum : i32 -> tensor<32xi32, #one>
+    %at = arith.addi %ks, %i : tensor<32xi32, #one>
+    %p = tt.addptr %qs, %at : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    tt.store %p, %x : tensor<32x!tt.ptr<i32>, #one>
+    %k1 = arith.addi %k, %one : i32
+    cf.cond_br %n, ^bb2(%k1 : i32), ^bb3(%zero, %o : i32, i32)
+  ^bb3(%h: i32, %any: i32):
+    %both = arith.addi %h, %any : i32
+    %hs = tt.splat %both : i32 -> tensor<32xi32, #one>
+    %there = arith.addi %hs, %i : tensor<32xi32, #one>
+    %r = tt.addptr %ws, %there : tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>
+    tt.store %r, %x : tensor<32x!tt.ptr<i32>, #one>
+    %h1 = arith.addi %h, %one : i32
+    %other = arith.muli %any, %o : i32
+    cf.cond_br %n, ^bb3(%h1, %other : i32, i32), ^bb4
+  ^bb4:
+    cf.cond_br %n, ^bb1(%next : i32), ^bb5
+  ^bb5:
+    tt.return
+  }
+
   // Atomic operations do not conflict with each other, but with a load.
   // CHECK-LABEL: tt.func public @atomics
   // CHECK: tt.atomic_rmw
