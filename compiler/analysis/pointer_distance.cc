@@ -70,6 +70,20 @@ std::optional<int64_t> ConstantOf(Value value) {
   return integer.getValue().getSExtValue();
 }
 
+// The sum of the constants that have been added to `from`, one after the other, to get `to`.
+std::optional<int64_t> DistanceFrom(Value from, Value to) {
+  int64_t distance = 0;
+  for (int parts = 0; to != from; ++parts) {
+    Operation* sum = to.getDefiningOp();
+    if (parts == kMaxParts || !llvm::isa_and_present<mlir::arith::AddIOp, tt::AddPtrOp>(sum)) return std::nullopt;
+    const std::optional<int64_t> constant = ConstantOf(sum->getOperand(1));
+    if (!constant || std::abs(*constant) > kMaxNumber) return std::nullopt;
+    distance += *constant;
+    to = sum->getOperand(0);
+  }
+  return distance;
+}
+
 // What a loop carries, and adds a constant to in each iteration.
 struct Progress {
   Value begin;  // null: there are several
@@ -87,14 +101,10 @@ std::optional<Progress> ProgressOf(Value value) {
     for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
       if (branch->getSuccessor(i) != argument.getOwner()) continue;
       Value next = branch.getSuccessorOperands(i)[argument.getArgNumber()];
-      Operation* sum = next ? next.getDefiningOp() : nullptr;
-      if (!llvm::isa_and_present<mlir::arith::AddIOp, tt::AddPtrOp>(sum) || sum->getOperand(0) != argument) {
-        begins.insert(next);
-        continue;
-      }
-      const std::optional<int64_t> own = ConstantOf(sum->getOperand(1));
-      if (!own || (step && *step != *own)) return std::nullopt;
-      step = own;
+      const std::optional<int64_t> own = next ? DistanceFrom(argument, next) : std::nullopt;
+      if (!own) begins.insert(next);
+      if (own && step && *step != *own) return std::nullopt;
+      if (own) step = own;
     }
   }
   if (!step) return std::nullopt;
