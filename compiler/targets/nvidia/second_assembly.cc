@@ -50,9 +50,10 @@
 // far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
 // and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration, of
 // which each thread has to load more at once, or a quarter more blocks as much. No block is given up for that: a thread
-// waits at most a few times, and the next block waits meanwhile. Nor is a block given up where all together have twice
-// as much on its way as memory delivers until it answers. A block alone on its multiprocessor gets a second one then,
-// although both load less: one computes and stores while the other waits.
+// waits at most a few times, and the next block waits meanwhile. Where it loads a long row, and so waits many times, it
+// is as in a loop. Nor is a block given up for what is no long row, where all together have twice as much on its way as
+// memory delivers until it answers. A block alone on its multiprocessor gets a second one then, although both load
+// less: one computes and stores while the other waits.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -138,6 +139,8 @@ constexpr int64_t kLeastLoadingWarps = 16;
 constexpr int64_t kLongRowBytes = 512;
 // Of what memory can deliver by the time that it answers.
 constexpr double kEnough = 2;
+// Of code without loops, from where on it is as one that has a loop.
+constexpr double kManyWaits = 8;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
 // What an iteration may take longer than if it waited once, and still counts as one that does.
@@ -416,20 +419,23 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (!note.all_warps || note.loads == 0 || loads_all || waits_once || is_full) return once;
+  // A program that loads a long row waits many times also without a loop.
+  const bool is_long = note.loads >= kLongRowBytes, has_loops = code.loop_bytes > 0;
   const bool is_enough = at_once * static_cast<double>(blocks) >= EnoughLoads(num_warps, info);
+  const bool may_give_up = is_long ? has_loops || code.latencies >= kManyWaits : has_loops && !is_enough;
   std::string best = once;
   double most = kMoreOfAll;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
-    if (asked < blocks && (code.loop_bytes == 0 || is_enough)) break;
+    if (asked < blocks && !may_give_up) break;
     const bool half = asked < blocks - 1;
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
-    if (half && !unrolled && note.loads < kLongRowBytes) break;
+    if (half && !unrolled && !is_long) break;
     const int64_t left = RegistersOf(asked, num_warps, info);
     if (std::exchange(tried, left) == left) continue;
-    if (code.loop_bytes == 0 && left <= taken.registers.value_or(0)) continue;
+    if (!has_loops && left <= taken.registers.value_or(0)) continue;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -438,7 +444,7 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
     const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
     // Without loops, a few more blocks alone are worth nothing.
     const double more_blocks = resident / static_cast<double>(blocks);
-    const bool blocks_count = code.loop_bytes > 0 || more_blocks * kFewerBesideBarriers >= kMoreBesideBarriers;
+    const bool blocks_count = has_loops || more_blocks * kFewerBesideBarriers >= kMoreBesideBarriers;
     const double ratio = of_thread / at_once * (blocks_count ? more_blocks : 1);
     const bool is_better =
         half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;

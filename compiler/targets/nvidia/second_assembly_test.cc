@@ -331,7 +331,7 @@ TEST_F(AllWarps, OfAKernelThatLoadsLittleAtOnce) {
   info_.rates.memory_latency = 700;
   info_.rates.clock = 1.8;
   const std::string some = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/24)),
-                    many = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/36)),
+                    many = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/60)),
                     few = Binary(LoopThatLoads(1, true, "sm_90a", /*held=*/8));
   auto text = [](int loads) {
     return Kernel(60, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n.minnctapersm 8\n"));
@@ -377,6 +377,19 @@ TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
   TwoBinaries all(Binary(Kernel(35, 1)), alone, /*blocks=*/8);
   EXPECT_TRUE(Choose(all, text) == alone);
   EXPECT_EQ(all.asked, 1);
+}
+
+// Without a loop, a thread that loads a long row waits as often as in one.
+TEST_F(AllWarps, FewerOfCodeThatWaitsManyTimes) {
+  const std::string one_by_one = Binary(CodeThatLoads(32, false, "sm_90a")),
+                    at_once = Binary(CodeThatLoads(32, true, "sm_90a"));
+  auto text = [](int loads) {
+    return Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n"));
+  };
+  TwoBinaries row(one_by_one, at_once, /*blocks=*/4), piece(one_by_one, at_once, 4);
+  EXPECT_TRUE(Choose(row, text(512)) == at_once);
+  EXPECT_TRUE(Choose(piece, text(256)) == one_by_one);
+  EXPECT_EQ(piece.asked, 0);
 }
 
 // Without loops, all that a kernel loads is what one iteration loads elsewhere.

@@ -96,9 +96,10 @@ def difference(found: dict[torch.Tensor, torch.Tensor], wanted: dict[torch.Tenso
 
 
 def ran(launch: record.Launch, start: typing.Callable[[], typing.Any]) -> dict[torch.Tensor, torch.Tensor]:
-    """What the tensors hold after a run on what they held at first."""
-    for storage, before in launch.before.items():
-        storage.copy_(before)
+    """What the tensors hold after a run on what they held at first. Some were made in inference mode."""
+    with torch.inference_mode():
+        for storage, before in launch.before.items():
+            storage.copy_(before)
     start()
     torch.cuda.synchronize()
     return {storage: storage.clone() for storage in launch.before}
