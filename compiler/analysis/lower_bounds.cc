@@ -6,9 +6,16 @@
 // So tile - first is not negative there. Of the second fact a sum is the larger side: n >= (tile - first) + 1, which
 // with the first one is n >= 1. A number that can be seen at some place does not change until that place is left. So
 // the conditions there hold for all that it is made of.
+//
+// A counted loop is entered where its end is above its start, which says something of what the end is made of:
+//
+//   scf.for %i = 0 to (n + 63) / 64 { … }      inside: (n + 63) / 64 >= 1, so n + 63 >= 64, so n >= 1
+//
+// What a loop carries is at least b if it starts there, and if an iteration that it enters so passes on no less.
 #include "compiler/analysis/lower_bounds.h"
 
 #include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,7 +31,7 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-// larger >= smaller + distance
+// larger >= smaller + distance. Without a smaller number: larger >= distance.
 struct Fact {
   Value larger, smaller;
   int64_t distance;
@@ -83,6 +90,51 @@ void AddLoopCondition(scf::WhileOp loop, Facts& facts) {
   }
 }
 
+constexpr int64_t kMostNumber = int64_t{1} << 24;  // bounds stay far from the ends of a type
+
+std::optional<int64_t> ConstantOf(Value value) {
+  std::optional<int64_t> constant = AnyConstantOf(value);
+  return constant && *constant >= -kMostNumber && *constant <= kMostNumber ? constant : std::nullopt;
+}
+
+// Whether `value` has integers of so many bits that they do not wrap around.
+bool IsWide(Value value) {
+  mlir::Type element = mlir::getElementTypeOrSelf(value.getType());
+  return element.isIndex() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
+}
+
+// What `value` is made of, and the least that it is, if `value` is at least `bound`. Divisors are positive.
+Fact OneStepBack(Value value, int64_t bound) {
+  Operation* op = value.getDefiningOp();
+  if (auto cast = llvm::dyn_cast_if_present<arith::ExtSIOp>(op)) return {cast.getIn(), {}, bound};
+  if (auto cast = llvm::dyn_cast_if_present<arith::IndexCastOp>(op)) return {cast.getIn(), {}, bound};
+  if (!llvm::isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp>(op)) return {};
+  Value x = op->getOperand(0);
+  std::optional<int64_t> y = ConstantOf(op->getOperand(1));
+  if (llvm::isa<arith::DivSIOp>(op)) {
+    if (bound < 1 || AnyConstantOf(op->getOperand(1)).value_or(1) < 1) return {};
+    return {x, {}, bound * y.value_or(1)};
+  }
+  if (!y) return {};
+  if (llvm::isa<arith::AddIOp>(op)) return {x, {}, bound - *y};
+  if (llvm::isa<arith::SubIOp>(op)) return {x, {}, bound + *y};
+  return bound >= 1 && *y >= 1 ? Fact{x, {}, (bound + *y - 1) / *y} : Fact{};
+}
+
+// A loop whose body runs has an end above its start.
+void AddLoopBounds(scf::ForOp loop, Facts& facts) {
+  if (loop.getUnsignedCmp() || ConstantOf(loop.getStep()).value_or(0) <= 0) return;
+  facts.push_back({loop.getUpperBound(), loop.getInductionVar(), 1});
+  facts.push_back({loop.getUpperBound(), loop.getLowerBound(), 1});
+  std::optional<int64_t> start = ConstantOf(loop.getLowerBound());
+  if (!start) return;
+  Fact fact{loop.getUpperBound(), {}, *start + 1};
+  while (fact.larger && IsWide(fact.larger) && std::abs(fact.distance) <= kMostNumber) {
+    facts.push_back(fact);
+    fact = OneStepBack(fact.larger, fact.distance);
+  }
+}
+
 // Of the function around `at`.
 llvm::SmallVector<Operation*> AssumptionsAround(Operation* at) {
   llvm::SmallVector<Operation*> found;
@@ -107,6 +159,7 @@ Facts FactsAt(Operation* at, llvm::ArrayRef<Operation*> assumptions) {
       AddCondition(branch.getCondition(), region == &branch.getThenRegion(), facts);
     if (auto loop = llvm::dyn_cast<scf::WhileOp>(parent); loop && region == &loop.getAfter())
       AddLoopCondition(loop, facts);
+    if (auto loop = llvm::dyn_cast<scf::ForOp>(parent)) AddLoopBounds(loop, facts);
   }
   return facts;
 }
@@ -118,6 +171,7 @@ class Prover final {
 
   bool Holds(Value value, int64_t bound, const Facts& facts) {
     if (bound <= 0 && axes_.Get(value).non_negative) return true;
+    if (auto found = supposed_.find(value); found != supposed_.end() && found->second >= bound) return true;
     if (std::abs(bound) > kMostNumber || depth_ == kMostDepth || ++steps_ > kMostSteps) return false;
     ++depth_;
     const bool holds = HoldsByMaking(value, bound, facts) || HoldsByFacts(value, bound, facts);
@@ -126,14 +180,7 @@ class Prover final {
   }
 
  private:
-  // Bounds stay far from the ends of a type, and proofs short.
-  static constexpr int64_t kMostNumber = int64_t{1} << 24;
   static constexpr int kMostSteps = 1 << 12, kMostDepth = 48;
-
-  static std::optional<int64_t> ConstantOf(Value value) {
-    std::optional<int64_t> constant = AnyConstantOf(value);
-    return constant && *constant >= -kMostNumber && *constant <= kMostNumber ? constant : std::nullopt;
-  }
 
   static bool IsOrdered(Value larger, Value smaller, int64_t distance, const Facts& facts) {
     if (larger == smaller) return distance <= 0;
@@ -142,21 +189,16 @@ class Prover final {
     });
   }
 
-  static bool IsWide(Value value) {
-    return mlir::getElementTypeOrSelf(value.getType()).isIndex() ||
-           mlir::getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() >= 32;
-  }
-
   bool HoldsByFacts(Value value, int64_t bound, const Facts& facts) {
     for (const Fact& fact : facts) {
       if (fact.larger == value) {
-        std::optional<int64_t> smaller = ConstantOf(fact.smaller);
+        std::optional<int64_t> smaller = fact.smaller ? ConstantOf(fact.smaller) : 0;
         if (smaller ? *smaller >= bound - fact.distance : Holds(fact.smaller, bound - fact.distance, facts))
           return true;
       }
       // x + value >= y + distance, and y >= x.
       auto sum = fact.larger.getDefiningOp<arith::AddIOp>();
-      if (!sum || fact.distance < bound) continue;
+      if (!sum || !fact.smaller || fact.distance < bound) continue;
       if (sum.getRhs() == value && IsOrdered(fact.smaller, sum.getLhs(), 0, facts)) return true;
       if (sum.getLhs() == value && IsOrdered(fact.smaller, sum.getRhs(), 0, facts)) return true;
     }
@@ -190,11 +232,10 @@ class Prover final {
 
   bool HoldsByMaking(Value value, int64_t bound, const Facts& facts) {
     Operation* op = value.getDefiningOp();
-    if (!op) return IsCounter(value, bound, facts);
     auto both = [&](auto pair) { return Holds(pair.getLhs(), bound, facts) && Holds(pair.getRhs(), bound, facts); };
     auto source = [&](auto cast) { return Holds(cast.getSrc(), bound, facts); };
-    if (!llvm::isa<mlir::IntegerType, mlir::IndexType>(mlir::getElementTypeOrSelf(value.getType())) || !IsWide(value))
-      return false;
+    if (!IsWide(value)) return false;
+    if (!op) return IsCounter(value, bound, facts) || IsCarried(value, bound, facts);
     return llvm::TypeSwitch<Operation*, bool>(op)
         .Case([&](arith::ConstantOp) { return AnyConstantOf(value).value_or(bound - 1) >= bound; })
         .Case([&](tt::MakeRangeOp range) { return static_cast<int32_t>(range.getStart()) >= bound; })
@@ -228,6 +269,19 @@ class Prover final {
     return ConstantOf(loop.getStep()).value_or(0) > 0 && Holds(loop.getLowerBound(), bound, facts);
   }
 
+  // What a loop carries. An iteration before this one need not have met the conditions of this place.
+  bool IsCarried(Value value, int64_t bound, const Facts& facts) {
+    auto argument = llvm::cast<mlir::BlockArgument>(value);
+    auto loop = llvm::dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument == loop.getInductionVar() || supposed_.contains(value)) return false;
+    if (!Holds(loop.getTiedLoopInit(argument)->get(), bound, facts)) return false;
+    supposed_[value] = bound;
+    Operation* yield = loop.getBody()->getTerminator();
+    const bool holds = Holds(loop.getTiedLoopYieldedValue(argument)->get(), bound, FactsAt(yield, assumptions_));
+    supposed_.erase(value);
+    return holds;
+  }
+
   bool HoldsInBranches(scf::IfOp branch, Value result, int64_t bound, const Facts& facts) {
     const unsigned number = llvm::cast<mlir::OpResult>(result).getResultNumber();
     for (mlir::Region* region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
@@ -241,6 +295,7 @@ class Prover final {
 
   const AxisInfoAnalysis& axes_;
   const llvm::ArrayRef<Operation*> assumptions_;
+  llvm::DenseMap<Value, int64_t> supposed_;  // of what loops carry, while the ends of iterations are looked at
   int steps_ = 0, depth_ = 0;
 };
 

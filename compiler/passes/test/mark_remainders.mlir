@@ -216,3 +216,71 @@ tt.func @large_divisor(%n: i32 {tt.divisibility = 16 : i32}, %a: i32, %out: !tt.
   }
   tt.return
 }
+
+// -----
+
+// The loop runs, so that there are chunks. Its indices start at a multiple of them, and only grow.
+// CHECK-LABEL: @carried
+//       CHECK:   arith.remsi %{{.*}} {tt.contiguity = dense<16> : tensor<1xi32>, tt.divisibility = dense<16> : tensor<1xi32>} : tensor<256xi32>
+tt.func @carried(%n: i32 {tt.divisibility = 16 : i32}, %chunks: i32, %out: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c63 = arith.constant 63 : i32
+  %c64 = arith.constant 64 : i32
+  %c256 = arith.constant 256 : i32
+  %s256 = arith.constant dense<256> : tensor<256xi32>
+  %pid = tt.get_program_id x : i32
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %p = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %q = tt.addptr %p, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %of = arith.muli %pid, %chunks : i32
+  %start = arith.muli %of, %c256 : i32
+  %ss = tt.splat %start : i32 -> tensor<256xi32>
+  %first = arith.addi %ss, %r : tensor<256xi32>
+  %up = arith.addi %chunks, %c63 : i32
+  %end = arith.divsi %up, %c64 : i32
+  %last = scf.for %i = %c0 to %end step %c1 iter_args(%x = %first) -> (tensor<256xi32>) : i32 {
+    %y = arith.remsi %x, %ns : tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i32>>
+    %next = arith.addi %x, %s256 : tensor<256xi32>
+    scf.yield %next : tensor<256xi32>
+  }
+  tt.return
+}
+
+// -----
+
+// Without a limit for the number of chunks above 0 there may be a negative number of them. So it is with indices that
+// shrink.
+// CHECK-LABEL: @carried_below_zero
+//       CHECK:   arith.remsi %{{[^{]*}} : tensor<256xi32>
+//       CHECK:   arith.remsi %{{[^{]*}} : tensor<256xi32>
+tt.func @carried_below_zero(%n: i32 {tt.divisibility = 16 : i32}, %chunks: i32, %out: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %c256 = arith.constant 256 : i32
+  %s256 = arith.constant dense<256> : tensor<256xi32>
+  %pid = tt.get_program_id x : i32
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %p = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+  %q = tt.addptr %p, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+  %of = arith.muli %pid, %chunks : i32
+  %start = arith.muli %of, %c256 : i32
+  %ss = tt.splat %start : i32 -> tensor<256xi32>
+  %first = arith.addi %ss, %r : tensor<256xi32>
+  %end = arith.addi %chunks, %c64 : i32
+  %last:2 = scf.for %i = %c0 to %end step %c1 iter_args(%x = %first, %z = %r)
+      -> (tensor<256xi32>, tensor<256xi32>) : i32 {
+    %y = arith.remsi %x, %ns : tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i32>>
+    %v = arith.remsi %z, %ns : tensor<256xi32>
+    tt.store %q, %v : tensor<256x!tt.ptr<i32>>
+    %next = arith.addi %x, %s256 : tensor<256xi32>
+    %before = arith.subi %z, %s256 : tensor<256xi32>
+    scf.yield %next, %before : tensor<256xi32>, tensor<256xi32>
+  }
+  tt.return
+}
