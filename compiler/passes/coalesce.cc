@@ -442,6 +442,14 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     }
   }
 
+  // Whether sectors that the order of the others would cost are more than a conversion to it. What goes to dots alone
+  // is converted anyway.
+  static bool KeepsNearness(const Access& access, llvm::ArrayRef<unsigned> order, int lanes) {
+    if (!access.is_near || access.sectors.empty()) return false;
+    const double conversion = access.operand_bytes > 0 ? 0 : kConversionSectors;
+    return SectorsOfWarp(access, access.order, lanes) + conversion < SectorsOfWarp(access, order, lanes);
+  }
+
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
   static std::vector<Access> Collect(tt::FuncOp func, const AccessReader& reader, const ReducedAxes& axes,
                                      Scopes& scopes) {
@@ -460,7 +468,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       auto found = preferred.find(scopes.Of(access.op, ShapeOf(access)));
       Order order = found != preferred.end() ? found->second : access.order;
       if (found == preferred.end() && !access.is_near) axes.PutReducedLast(ShapeOf(access), order, /*from=*/0);
-      if (order == access.order) continue;
+      if (order == access.order || KeepsNearness(access, order, ttg::ThreadsPerWarp(func))) continue;
       access.order = order;
       access.width = 1;
     }

@@ -5,8 +5,12 @@
 #v = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #r = #ttg.slice<{dim = 1, parent = #b}>
 #c = #ttg.slice<{dim = 0, parent = #b}>
+#left = #ttg.dot_op<{opIdx = 0, parent = #b}>
+#right = #ttg.dot_op<{opIdx = 1, parent = #b}>
 // CHECK-DAG: #[[DOWN:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], {{.*}} order = [0, 1]
 // CHECK-DAG: #[[ALONG:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], {{.*}} order = [1, 0]
+// CHECK-DAG: #[[COLUMNS:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [0, 1]
+// CHECK-DAG: #[[ROWS:.+]] = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8]
 // CHECK-DAG: #[[GROUPS:.+]] = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32]
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
 
@@ -70,4 +74,33 @@ tt.func @groups(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %mask: tensor<204
   }) : (tensor<64x32xf32, #b>) -> tensor<64xf32, #r>
   tt.return %m : tensor<64xf32, #r>
 }
+
+// The first factor lies in columns of loaded length, of which no two elements are sure to be neighbours, the second in
+// rows. Both go to a dot alone, and so are converted anyway. Each keeps the order that asks for fewest sectors.
+// CHECK-LABEL: @factors
+// CHECK: tt.load {{.*}} : tensor<32x32x!tt.ptr<f32>, #[[COLUMNS]]>
+// CHECK: tt.load {{.*}} : tensor<32x32x!tt.ptr<f32>, #[[ROWS]]>
+tt.func @factors(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %sizes: !tt.ptr<i32>, %q: tensor<32x32x!tt.ptr<f32>, #b> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 32]> : tensor<2xi32>}, %c: tensor<32x32xf32, #b>) -> tensor<32x32xf32, #b> {
+  %m = tt.load %sizes : !tt.ptr<i32>
+  %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #r>
+  %ms = tt.splat %m : i32 -> tensor<32xi32, #r>
+  %x = arith.remsi %i, %ms : tensor<32xi32, #r>
+  %rows = tt.expand_dims %x {axis = 1 : i32} : tensor<32xi32, #r> -> tensor<32x1xi32, #b>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #c>
+  %mk = tt.splat %m : i32 -> tensor<32xi32, #c>
+  %column = arith.muli %k, %mk : tensor<32xi32, #c>
+  %columns = tt.expand_dims %column {axis = 0 : i32} : tensor<32xi32, #c> -> tensor<1x32xi32, #b>
+  %a = tt.broadcast %rows : tensor<32x1xi32, #b> -> tensor<32x32xi32, #b>
+  %d = tt.broadcast %columns : tensor<1x32xi32, #b> -> tensor<32x32xi32, #b>
+  %at = arith.addi %a, %d : tensor<32x32xi32, #b>
+  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>, #b>
+  %pa = tt.addptr %ps, %at : tensor<32x32x!tt.ptr<f32>, #b>, tensor<32x32xi32, #b>
+  %v = tt.load %pa : tensor<32x32x!tt.ptr<f32>, #b>
+  %w = tt.load %q : tensor<32x32x!tt.ptr<f32>, #b>
+  %va = ttg.convert_layout %v : tensor<32x32xf32, #b> -> tensor<32x32xf32, #left>
+  %wb = ttg.convert_layout %w : tensor<32x32xf32, #b> -> tensor<32x32xf32, #right>
+  %s = tt.dot %va, %wb, %c : tensor<32x32xf32, #left> * tensor<32x32xf32, #right> -> tensor<32x32xf32, #b>
+  tt.return %s : tensor<32x32xf32, #b>
+}
+
 }
