@@ -116,6 +116,8 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createFuseNestedLoopsPass());
   // Folds the counting of iterations; drops what the one loop need not carry.
   pm.addPass(CreateCanonicalizePass());
+  // Before anything is computed in front of loops that programs may not enter.
+  pm.addPass(createSkipEmptyLoopsPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
   // Before selects become branches: loads of small branches do not wait for their turn.

@@ -156,6 +156,10 @@ def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop with tt.flatten and the loop in it";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
+def SkipEmptyLoopsPass : Pass<"ttg-skip-empty-loops", "::mlir::ModuleOp"> {
+  let summary = "puts loops that some programs of a grid may not enter into branches, with what they need";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
