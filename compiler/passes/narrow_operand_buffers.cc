@@ -13,7 +13,13 @@
 //
 // Bytes of two 4-bit numbers each are widened likewise (ttg.fp4_to_fp), if the numbers of a byte belong to one thread.
 // The buffers that save most come first, and no more than have to.
+//
+// Devices that widen two 8-bit floats by one instruction keep these narrow wherever threads read words of them: words
+// of four neighbours along K. Let E bytes be read by d warps each. Memory and the units that widen both take about 128
+// of them a cycle. Wide elements are widened once, written and read in twice the bytes: 3 E + 2 d E. Narrow ones are
+// written once, read and widened by each warp: E + 2 d E.
 #include "compiler/analysis/allocation.h"
+#include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
@@ -49,6 +55,21 @@ struct WideBuffer {
 
   Value Narrow() const { return casts.front()->getOperand(0); }
 };
+
+// Whether all that reads the buffer widens words of 8-bit floats that have K contiguous in it.
+bool ReadsFloatWords(const WideBuffer& wide) {
+  auto cast = wide.casts.size() == 1 ? llvm::dyn_cast<tt::FpToFpOp>(wide.casts.front()) : tt::FpToFpOp();
+  if (!cast || !TypeOf(cast.getResult()).getElementType().isF16()) return false;
+  if (!llvm::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(TypeOf(wide.Narrow()).getElementType())) return false;
+  constexpr unsigned kWordBytes = 4;
+  const int fast = OrderInThread(TypeOf(wide.Narrow()))[0];
+  return llvm::all_of(ttg::LocalAllocOp(wide.alloc)->getUsers(), [&](Operation* user) {
+    RankedTensorType type = TypeOf(user->getResult(0));
+    auto operand = llvm::cast<ttg::DotOperandEncodingAttr>(type.getEncoding());
+    return operand.getKWidth() >= kWordBytes &&
+           fast == DimOfK(static_cast<int>(type.getRank()), static_cast<int>(operand.getOpIdx()));
+  });
+}
 
 // The encodings of what is read and of each cast of it, such that the last one's result has encoding `result`. Empty
 // where a cast has none: bytes of two numbers, if different threads are to hold these.
@@ -131,6 +152,11 @@ class NarrowOperandBuffersPass : public impl::NarrowOperandBuffersPassBase<Narro
     getOperation().walk([&](ttg::LocalAllocOp alloc) {
       if (auto found = WideBufferOf(alloc)) wide.push_back(*found);
     });
+    if (float_words) {
+      for (WideBuffer& buffer : wide)
+        if (ReadsFloatWords(buffer)) Narrow(buffer);
+      return;
+    }
     llvm::stable_sort(wide, [](const WideBuffer& a, const WideBuffer& b) { return a.saved > b.saved; });
     for (WideBuffer& buffer : wide) {
       auto bytes = SharedBytes(getOperation());

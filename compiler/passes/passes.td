@@ -192,7 +192,9 @@ def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::Mod
 def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::ModuleOp"> {
   let summary = "buffers operands before they are widened, where the buffers of wide ones do not fit";
   let options = [
-    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "of a block">];
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "of a block">,
+    Option<"float_words", "float-words", "bool", "false", "only those, and all, of which threads read words of 8-bit "
+           "floats, which an instruction widens in pairs">];
 }
 def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "makes one conversion after an scf.if of those that both branches end in";

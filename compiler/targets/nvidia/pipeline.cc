@@ -69,6 +69,12 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   pm.addPass(createReduceDataDuplicationPass(duplication));
   // Once all operands have their buffers: dots of wgmma read them there.
   pm.addPass(createFormWarpGroupDotsPass());
+  // Those of mma.sync widen 8-bit floats when they have read them.
+  if (arch.compute_capability >= kFirstWithNarrowDots) {
+    NarrowOperandBuffersPassOptions narrow;
+    narrow.float_words = true;
+    pm.addPass(createNarrowOperandBuffersPass(narrow));
+  }
   // The reads of other operands are moved to their uses later.
   SinkOperandReadsPassOptions sink;
   sink.registers = kMostRegisters - kAddressRegisters;
