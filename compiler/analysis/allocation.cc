@@ -78,7 +78,27 @@ void SeparateNeighbours(Frame& frame) {
   }
 }
 
+// The buffer that `op` makes, or its scratch area; a call has neither.
+TimedBuffer OwnBuffer(Operation* op) {
+  TimedBuffer buffer;
+  if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
+    buffer.bytes = BufferBytes(allocation.getType());
+    buffer.alignment = std::max<int64_t>(
+        {AlignmentFor(buffer.bytes), ttg::AlignmentOf(allocation.getType()), allocation.getAlignment().value_or(1)});
+  } else {
+    buffer.bytes = ScratchBytes(op);
+    buffer.alignment = AlignmentFor(buffer.bytes);
+  }
+  return buffer;
+}
+
 bool IsBufferType(mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); }
+
+Steps StepsOf(Operation* op, const BufferLifetimes& lifetimes) {
+  if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) return lifetimes.Of(allocation);
+  if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(op)) return lifetimes.Of(start);
+  return lifetimes.Of(op);
+}
 
 class Allocator final {
  public:
@@ -151,12 +171,6 @@ class Allocator final {
       for (mlir::Region& partition : start.getPartitionRegions()) AddPartition(partition, lifetimes.Of(start), frames);
   }
 
-  static Steps StepsOf(Operation* op, const BufferLifetimes& lifetimes) {
-    if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) return lifetimes.Of(allocation);
-    if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(op)) return lifetimes.Of(start);
-    return lifetimes.Of(op);
-  }
-
   // Packs the frame of a partition, and makes it a buffer of the function's. Its owner is the partition's terminator,
   // which needs no memory of its own.
   void AddPartition(mlir::Region& partition, Steps steps, Frames& frames) {
@@ -180,19 +194,12 @@ class Allocator final {
   }
 
   TimedBuffer Needed(Operation* op) {
+    auto call = llvm::dyn_cast<tt::CallOp>(op);
+    if (!call) return OwnBuffer(op);
     TimedBuffer buffer;
-    if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
-      buffer.bytes = BufferBytes(allocation.getType());
-      buffer.alignment = std::max<int64_t>(
-          {AlignmentFor(buffer.bytes), ttg::AlignmentOf(allocation.getType()), allocation.getAlignment().value_or(1)});
-    } else if (auto call = llvm::dyn_cast<tt::CallOp>(op)) {
-      tt::FuncOp callee = CalleeOf(call);
-      buffer.bytes = callee ? IntAttr(callee, kFrameBytesAttr) : 0;
-      buffer.alignment = std::max(kSmallAlignment, alignments_.lookup(callee));
-    } else {
-      buffer.bytes = ScratchBytes(op);
-      buffer.alignment = AlignmentFor(buffer.bytes);
-    }
+    tt::FuncOp callee = CalleeOf(call);
+    buffer.bytes = callee ? IntAttr(callee, kFrameBytesAttr) : 0;
+    buffer.alignment = std::max(kSmallAlignment, alignments_.lookup(callee));
     return buffer;
   }
 
@@ -212,6 +219,23 @@ LogicalResult AllocateSharedMemory(mlir::ModuleOp module) {
   }
   SetOrRemove(module, ttg::kSharedAttr, largest);
   return mlir::success();
+}
+
+std::optional<int64_t> FrameBytes(tt::FuncOp function) {
+  mlir::WalkResult others = function.walk([](Operation* op) {
+    return llvm::isa<tt::CallOp, ttg::WarpSpecializeOp, ttg::StartPartitionsOp>(op) ? mlir::WalkResult::interrupt()
+                                                                                    : mlir::WalkResult::advance();
+  });
+  if (others.wasInterrupted() || function.isExternal()) return std::nullopt;
+  BufferAliases aliases(function);
+  BufferLifetimes lifetimes(function, aliases);
+  Frame frame;
+  function.walk([&](Operation* op) {
+    TimedBuffer buffer = OwnBuffer(op);
+    if (buffer.bytes > 0) frame.Add(op, buffer, StepsOf(op, lifetimes));
+  });
+  SeparateNeighbours(frame);
+  return PlaceBuffers(absl::MakeSpan(frame.buffers));
 }
 
 std::optional<MemoryRange> AllocatedRange(Operation* op) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "compiler/ir/tt_dialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LogicalResult.h"
 
@@ -23,6 +24,10 @@ inline constexpr llvm::StringLiteral kFrameBytesAttr = "allocation.bytes";
 // of the largest frame, on the module. Deterministic. Functions may hold cf or scf control flow. Failure, with a
 // diagnostic: functions that call themselves, which have no bounded frame, or pass buffers to each other.
 mlir::LogicalResult AllocateSharedMemory(mlir::ModuleOp module);
+
+// The size of the frame that `function` would get, as it is now. Nullopt where AllocateSharedMemory gives it none yet:
+// it calls others, or runs partitions.
+std::optional<int64_t> FrameBytes(tt::FuncOp function);
 
 // Bytes [begin, end) of a function's frame.
 struct MemoryRange {

@@ -4,6 +4,7 @@
 #include "compiler/dots/dot_slices.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 
 namespace tritond::compiler {
 namespace {
@@ -73,10 +74,22 @@ int64_t StepAlongK(RankedTensorType type, int index) {
   return std::min(step, type.getDimSize(DimOfK(type.getRank(), index)));
 }
 
+// Whether the value comes from memory, at most converted to another type. What threads make otherwise is there as a
+// whole before its dot.
+bool IsRead(Value value) {
+  while (auto* op = value.getDefiningOp()) {
+    if (llvm::isa<tt::LoadOp, ttg::LocalLoadOp>(op)) return true;
+    if (!llvm::isa<tt::TransOp, ttg::ConvertLayoutOp, mlir::CastOpInterface>(op) || op->getNumOperands() != 1)
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
 // Of input `index` of a dot: of an operand those that are multiplied at once, of scales all.
 int64_t StepRegisters(Value input, int index) {
   auto type = llvm::cast<RankedTensorType>(input.getType());
-  return index > 1 ? RegistersOf(type) : RegistersOf(SliceType(type, index, StepAlongK(type, index)));
+  return index > 1 || !IsRead(input) ? RegistersOf(type) : RegistersOf(SliceType(type, index, StepAlongK(type, index)));
 }
 
 }  // namespace

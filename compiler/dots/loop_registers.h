@@ -15,7 +15,7 @@ int64_t RegistersOf(mlir::Value value);
 
 // What a dot holds at once of the operands that its loop changes.
 enum class Operands {
-  kStep,  // one step along K
+  kStep,  // one step along K of those that are read from a buffer, or will be; all of those that threads make
   kWhole,
 };
 

@@ -213,7 +213,9 @@ def SinkOperandReadsPass : Pass<"ttg-sink-operand-reads", "::mlir::ModuleOp"> {
   let options = [
     Option<"registers", "registers", "int64_t", "256", "words of a thread">,
     Option<"reads_late", "reads-late", "bool", "false", "an operand is read a step along K at a time">,
-    Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
+    Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">,
+    Option<"max_frame_bytes", "max-frame-bytes", "int64_t", "0",
+           "of a function where all its buffers are more than that; 0: it is not asked">];
 }
 def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
   let summary = "takes blocks of loops as they are where scalars tell that a mask holds everywhere";

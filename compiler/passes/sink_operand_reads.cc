@@ -16,7 +16,9 @@
 // A read that is converted to another type is converted in the loop, too. A loop needs what it carries, the operands
 // that it does not change, and the other operands and the accumulators of its largest dot. Of the other operands only
 // one step along K counts where each is read at its use (`reads_late`). The buffer then lives as long as the loop;
-// nothing is done where that could take too much shared memory.
+// nothing is done where that takes too much shared memory. All buffers of a function together are asked first. Where
+// they are too many, as those of two versions of a loop, its frame is: buffers share their places there.
+#include "compiler/analysis/allocation.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/dot_interface.h"
@@ -42,23 +44,54 @@ struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPas
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       // More than the kernel needs.
-      if (AllocatedBytes(function) > max_buffer_bytes) continue;
-      function.walk([&](mlir::scf::ForOp loop) { SinkInto(loop); });
+      const bool fits = AllocatedBytes(function) <= max_buffer_bytes;
+      if (!fits && max_frame_bytes == 0) continue;
+      llvm::SmallVector<Sunk> sunk;
+      function.walk([&](mlir::scf::ForOp loop) { SinkInto(loop, sunk); });
+      if (sunk.empty()) continue;
+      if (!fits && FrameBytes(function).value_or(max_frame_bytes + 1) > max_frame_bytes) {
+        for (Sunk& read : llvm::reverse(sunk)) read.Undo();
+      } else {
+        llvm::SmallPtrSet<mlir::Operation*, 8> erased;  // two dots may have taken one read
+        for (const Sunk& read : sunk) EraseUnused(read.made, erased);
+      }
     }
   }
 
-  void SinkInto(mlir::scf::ForOp loop) const {
+  // An operand of a dot in a loop.
+  struct Sunk {
+    mlir::OpOperand* operand;
+    Value before;
+    llvm::SmallVector<mlir::Operation*> made;    // what made it outside of the loop, last first
+    llvm::SmallVector<mlir::Operation*> copies;  // what makes it now, last first
+
+    void Undo() {
+      operand->set(before);
+      for (mlir::Operation* op : copies) op->erase();
+    }
+  };
+
+  static void EraseUnused(llvm::ArrayRef<mlir::Operation*> made, llvm::SmallPtrSetImpl<mlir::Operation*>& erased) {
+    for (mlir::Operation* op : made) {
+      if (erased.contains(op)) continue;
+      if (!op->use_empty()) return;
+      erased.insert(op);
+      op->erase();
+    }
+  }
+
+  void SinkInto(mlir::scf::ForOp loop, llvm::SmallVectorImpl<Sunk>& sunk) const {
     if (RegistersOfDots(loop, reads_late ? Operands::kStep : Operands::kWhole) <= registers) return;
     for (auto dot : loop.getBody()->getOps<tt::DotOpInterface>()) {
       for (mlir::OpOperand* operand : dot.Inputs()) {
         llvm::SmallVector<mlir::Operation*> made = MadeOfRead(operand->get());
         if (made.empty() || !loop.isDefinedOutsideOfLoop(made.front()->getResult(0))) continue;
         mlir::OpBuilder b(dot);
-        mlir::IRMapping copies;
-        for (mlir::Operation* op : llvm::reverse(made)) b.clone(*op, copies);
-        operand->set(copies.lookup(operand->get()));
-        for (mlir::Operation* op : made)
-          if (op->use_empty()) op->erase();
+        mlir::IRMapping mapping;
+        Sunk read{operand, operand->get(), made, {}};
+        for (mlir::Operation* op : llvm::reverse(made)) read.copies.insert(read.copies.begin(), b.clone(*op, mapping));
+        operand->set(mapping.lookup(operand->get()));
+        sunk.push_back(read);
       }
     }
   }

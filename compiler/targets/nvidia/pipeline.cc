@@ -22,6 +22,8 @@ constexpr int kLanes = 32;
 
 // Of a thread, for addresses and masks of a loop of dots.
 constexpr int64_t kAddressRegisters = 48;
+// Of a block, that passes behind the placement of operands may need beside its frame.
+constexpr int64_t kSpareSharedBytes = 4096;
 
 bool HasBulkCopies(const KernelOptions& options, const Architecture& arch) {
   return arch.compute_capability == kBulkCapability && options.global_scratch && options.own.Boolean(kBulkCopies, true);
@@ -80,6 +82,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   sink.registers = kMostRegisters - kAddressRegisters;
   sink.reads_late = true;
   sink.max_buffer_bytes = info.max_shared_bytes / 4 * 3;
+  sink.max_frame_bytes = info.max_shared_bytes - kSpareSharedBytes;
   pm.addPass(createSinkOperandReadsPass(sink));
   FillBuffersEarlyPassOptions fill;
   fill.registers = sink.registers;
