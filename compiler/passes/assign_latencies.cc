@@ -43,7 +43,8 @@
 // that their iteration of the new loop has read, and begin after that (loop.in_place): late, and threads meet once more
 // in an iteration. This is for loops whose operands go through registers, and whose other buffers leave each scheduler
 // one warp, with nothing to issue while that one waits; or of which one iteration ahead does not fit otherwise. They
-// are then as many iterations ahead as leave room for another block. So it is where memory takes longer than all that
+// are then as many iterations ahead as leave room for another block. So it is, one iteration ahead, where nothing else
+// fits and a thread lacks the registers for what an iteration loads. So it is where memory takes longer than all that
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. A load needs one buffer more
 // (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
 // multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer each.
@@ -174,7 +175,7 @@ class LatencyAssigner final {
     });
     mlir::Builder b(loop_.getContext());
     for (Operation* op : prefetched_) op->setAttr(kLatencyAttr, b.getI32IntegerAttr(num_stages - 1));
-    const bool has_buffers = AssignBuffered(num_stages);
+    const bool has_buffers = AssignBuffered(num_stages) || AssignOnlySlot();
     if (!has_buffers && limits_.thread_registers > 0)
       for (auto [load, level] : levels_)
         if (level == 0) others.push_back(load);
@@ -252,6 +253,23 @@ class LatencyAssigner final {
       return true;
     }
     return false;
+  }
+
+  // Where two slots do not fit, and a thread has no registers for what an iteration loads: loads to registers would
+  // store it in memory, and load it again for the buffers. Copies need no registers.
+  bool AssignOnlySlot() {
+    if (limits_.issued_warps == 0 || limits_.thread_registers > 0 || levels_.empty()) return false;
+    int64_t words = RegistersOfDots(loop_) + kAddressRegisters;
+    for (auto [load, level] : levels_) {
+      if (level > 0) continue;
+      if (IsReadByUnit(load)) return false;
+      words += RegistersOf(load.getResult());
+    }
+    if (words <= kMostRegisters) return false;
+    const int64_t bytes = BytesOfOthers() + BytesOfBuffers(/*latency=*/1, /*max_level=*/0, CopyTarget::kInPlace);
+    if (bytes > limits_.max_shared_bytes) return false;
+    SetLatency(/*latency=*/1, /*max_level=*/0, CopyTarget::kInPlace);
+    return true;
   }
 
   // The slot that an iteration reads is idle most of the time where threads wait for memory. Without it as much is on
