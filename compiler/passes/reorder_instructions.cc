@@ -24,6 +24,9 @@
 // 4. A load from global memory that comes after such a conversion begins before it, if it takes few registers: the
 //    assembler moves no load past shared memory, so threads would wait for memory twice. Loops are left alone, whose
 //    loads are scheduled.
+// 5. An operand of a dot that the threads of other warps make is read behind a barrier. Reads of the dot's other
+//    operand stay in front of it, and hold their registers there. Where these are many, the operand behind the barrier
+//    is read first. The assembler then reads the other one step by step, between the dot's products.
 //
 // Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
 #include "compiler/analysis/scratch.h"
@@ -225,6 +228,26 @@ void AdvanceConversion(ttg::AsyncWaitOp wait) {
   }
 }
 
+// Words of an operand whose reads may be on their way at a barrier. These are enough to fill the time until it opens.
+constexpr double kWordsAtBarrier = 64;
+
+// Reads what the threads of this block's iteration make before what was there already, if the latter is large.
+void ReadMadeFirst(tt::DotOp dot) {
+  auto read_of = [&](Value operand) {
+    auto read = operand.getDefiningOp<ttg::LocalLoadOp>();
+    return read && read->getBlock() == dot->getBlock() ? read : ttg::LocalLoadOp();
+  };
+  ttg::LocalLoadOp a = read_of(dot.getA()), b = read_of(dot.getB());
+  if (!a || !b) return;
+  auto [before, after] = a->isBeforeInBlock(b) ? std::pair(a, b) : std::pair(b, a);
+  auto made = after.getSrc().getDefiningOp<ttg::LocalAllocOp>();
+  if (!made || !made.getSrc() || made->getBlock() != dot->getBlock() || !made->isBeforeInBlock(before)) return;
+  if (before.getSrc().getDefiningOp<ttg::LocalAllocOp>() && before.getSrc().getParentBlock() == dot->getBlock()) return;
+  auto type = llvm::cast<RankedTensorType>(before.getType());
+  const double words = CostModel().Registers(type, type.getEncoding()) * type.getElementTypeBitWidth() / 32;
+  if (words > kWordsAtBarrier) after->moveBefore(before);
+}
+
 // Lets loads of a block begin before conversions through shared memory.
 class LoadAdvancer final {
  public:
@@ -280,6 +303,7 @@ class ReorderInstructionsPass : public impl::ReorderInstructionsPassBase<Reorder
       Sinker().RunAll(func.getBody());
       func.walk([](ttg::LocalAllocOp alloc) { HoistFilledBuffer(alloc); });
       func.walk([](ttg::AsyncWaitOp wait) { AdvanceConversion(wait); });
+      func.walk([](tt::DotOp dot) { ReadMadeFirst(dot); });
       for (Block& block : func.getBody()) LoadAdvancer().Run(block);
     }
   }

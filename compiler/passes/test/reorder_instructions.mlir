@@ -235,3 +235,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %y, %z, %w : tensor<512xf32, #far>, tensor<512xf32, #near>, tensor<8192xf32, #row>
   }
 }
+
+// -----
+
+// What other warps make is read behind a barrier. A thread would hold 128 registers there, and holds 32.
+// CHECK-LABEL: @made_first
+//       CHECK:   ttg.local_load {{.*}} -> tensor<32x32xf16
+//       CHECK:   ttg.local_load {{.*}} -> tensor<32x512xf16
+// CHECK-LABEL: @in_time
+//       CHECK:   ttg.local_load {{.*}} -> tensor<32x128xf16
+//       CHECK:   ttg.local_load {{.*}} -> tensor<32x32xf16
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+#shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @made_first(%p: tensor<32x32xf16, #mma>, %v: !ttg.memdesc<32x512xf16, #shared, #smem, mutable>, %acc: tensor<32x512xf32, #mma>) -> tensor<32x512xf32, #mma> {
+    %m = ttg.local_alloc %p : (tensor<32x32xf16, #mma>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+    %y = ttg.local_load %v : !ttg.memdesc<32x512xf16, #shared, #smem, mutable> -> tensor<32x512xf16, #b>
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<32x32xf16, #a>
+    %d = tt.dot %x, %y, %acc : tensor<32x32xf16, #a> * tensor<32x512xf16, #b> -> tensor<32x512xf32, #mma>
+    tt.return %d : tensor<32x512xf32, #mma>
+  }
+  tt.func public @in_time(%p: tensor<32x32xf16, #mma>, %v: !ttg.memdesc<32x128xf16, #shared, #smem, mutable>, %acc: tensor<32x128xf32, #mma>) -> tensor<32x128xf32, #mma> {
+    %m = ttg.local_alloc %p : (tensor<32x32xf16, #mma>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+    %y = ttg.local_load %v : !ttg.memdesc<32x128xf16, #shared, #smem, mutable> -> tensor<32x128xf16, #b>
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<32x32xf16, #a>
+    %d = tt.dot %x, %y, %acc : tensor<32x32xf16, #a> * tensor<32x128xf16, #b> -> tensor<32x128xf32, #mma>
+    tt.return %d : tensor<32x128xf32, #mma>
+  }
+}
