@@ -22,9 +22,11 @@ namespace arith = mlir::arith;
 using Steps = llvm::SmallVector<Step, 4>;
 
 // What a number that nothing is known of counts as: a size of a tensor, or a stride. Triton compiles another kernel for
-// arguments that are 1. A multiple of up to 16 counts as so many times as much.
+// arguments that are 1. A multiple of up to 16 counts as so many times as much. Only of arguments whose type the kernel
+// says it does not do that. Those of 64 bits are such, unless they are huge. So one that is no multiple may well be 1.
 constexpr double kTypicalSize = 64;
 constexpr int64_t kMostDivisibility = 16;
+constexpr llvm::StringLiteral kDivisibilityAttr = "tt.divisibility";
 constexpr Step kEqual{0, 0}, kAnywhere{0, 1};
 
 int64_t RankOf(Value value) {
@@ -103,6 +105,12 @@ class StepFinder final {
         })
         .Case<arith::DivSIOp, arith::DivUIOp>([&](auto op) { return OfEach(op, DividedBy, Size(op.getRhs())); })
         .Case<arith::RemSIOp, arith::RemUIOp>([&](auto op) { return OfEach(op, Remainder, Size(op.getRhs())); })
+        .Case([&](tt::LoadOp load) {
+          // What neighbours load from one address, as the number of their page, is equal.
+          Steps steps = Of(load.getPtr());
+          for (Step& step : steps) step = step.size == 0 ? Step{0, step.jumps} : kAnywhere;
+          return steps;
+        })
         .Case<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(
             [&](Operation* op) { return OfOneThatVaries(op->getOperand(0), op->getOperand(1)); })
         .Case([&](arith::SelectOp op) { return OfOneThatVaries(op.getTrueValue(), op.getFalseValue()); })
@@ -121,6 +129,26 @@ class StepFinder final {
     return kTypicalSize * static_cast<double>(divisibility);
   }
 
+  // What a factor counts as: a stride.
+  double Stride(Value value) {
+    Value number = value;
+    while (auto* op = number.getDefiningOp()) {
+      if (!llvm::isa<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, ttg::ConvertLayoutOp>(op)) break;
+      number = op->getOperand(0);
+    }
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(number);
+    auto function = argument ? llvm::dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()) : tt::FuncOp();
+    if (!function || !argument.getOwner()->isEntryBlock()) return Size(value);
+    const unsigned at = argument.getArgNumber();
+    return MayBeOne(function, at) && !MayBeOne(function, at + 1) ? 1 : Size(value);
+  }
+
+  // Of the strides of a tensor, which follow each other, the last one is the smallest as a rule.
+  static bool MayBeOne(tt::FuncOp function, unsigned at) {
+    return at < function.getNumArguments() && function.getArgument(at).getType().isInteger(64) &&
+           !function.getArgAttr(at, kDivisibilityAttr);
+  }
+
   Steps OfSum(Operation* op, double sign) {
     Steps steps = Of(op->getOperand(0));
     for (auto [step, other] : llvm::zip_equal(steps, Of(op->getOperand(1)))) step = Sum(step, other, sign);
@@ -129,7 +157,7 @@ class StepFinder final {
 
   Steps OfProduct(arith::MulIOp op) {
     Steps steps = Of(op.getLhs());
-    const double left = Size(op.getLhs()), right = Size(op.getRhs());
+    const double left = Stride(op.getLhs()), right = Stride(op.getRhs());
     for (auto [step, other] : llvm::zip_equal(steps, Of(op.getRhs())))
       step = other.IsEqual() ? Times(step, right) : step.IsEqual() ? Times(other, left) : kAnywhere;
     return steps;

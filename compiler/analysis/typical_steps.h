@@ -26,7 +26,8 @@ struct Step {
 //   %p + (%i % %w) + (%i / %w) * %s      %i = make_range        size 1, few jumps: %w is far above 1
 //   %p + %c * %s                         %c = make_range        the size of %s, of which is known that it is not 1
 //
-// A number that nothing is known of counts as a size of a tensor. Of numbers that come from memory all neighbours jump.
+// A number that nothing is known of counts as a size of a tensor. Numbers that neighbours load from different addresses
+// jump.
 llvm::SmallVector<Step, 4> TypicalSteps(mlir::Value tensor, const AxisInfoAnalysis& axes);
 
 }  // namespace tritond::compiler
