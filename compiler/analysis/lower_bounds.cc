@@ -103,7 +103,7 @@ bool IsWide(Value value) {
   return element.isIndex() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
 }
 
-// What `value` is made of, and the least that it is, if `value` is at least `bound`. Divisors are positive.
+// What `value` is made of, and the least that it is, if `value` is at least `bound`.
 Fact OneStepBack(Value value, int64_t bound) {
   Operation* op = value.getDefiningOp();
   if (auto cast = llvm::dyn_cast_if_present<arith::ExtSIOp>(op)) return {cast.getIn(), {}, bound};
@@ -112,8 +112,7 @@ Fact OneStepBack(Value value, int64_t bound) {
   Value x = op->getOperand(0);
   std::optional<int64_t> y = ConstantOf(op->getOperand(1));
   if (llvm::isa<arith::DivSIOp>(op)) {
-    if (bound < 1 || AnyConstantOf(op->getOperand(1)).value_or(1) < 1) return {};
-    return {x, {}, bound * y.value_or(1)};
+    return bound >= 1 && y.value_or(0) >= 1 ? Fact{x, {}, bound * *y} : Fact{};
   }
   if (!y) return {};
   if (llvm::isa<arith::AddIOp>(op)) return {x, {}, bound - *y};
