@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/operands.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -131,12 +132,7 @@ class StepFinder final {
 
   // What a factor counts as: a stride.
   double Stride(Value value) {
-    Value number = value;
-    while (auto* op = number.getDefiningOp()) {
-      if (!llvm::isa<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, ttg::ConvertLayoutOp>(op)) break;
-      number = op->getOperand(0);
-    }
-    auto argument = llvm::dyn_cast<mlir::BlockArgument>(number);
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(SourceOf(value));
     auto function = argument ? llvm::dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()) : tt::FuncOp();
     if (!function || !argument.getOwner()->isEntryBlock()) return Size(value);
     const unsigned at = argument.getArgNumber();

@@ -10,18 +10,6 @@ using mlir::Value;
 using mlir::scf::ForOp;
 using mlir::scf::IfOp;
 
-// The branch of the dot's block in which all uses of `sum` are.
-IfOp BranchOfUses(Value sum, mlir::Block* block) {
-  IfOp branch;
-  for (Operation* user : sum.getUsers()) {
-    Operation* op = block->findAncestorOpInBlock(*user);
-    if (!op || op == user || (branch && op != branch)) return nullptr;
-    branch = llvm::dyn_cast<IfOp>(op);
-    if (!branch) return nullptr;
-  }
-  return branch;
-}
-
 // The result of `branch` that is `sum` on either way.
 Value ResultThatIs(Value sum, IfOp branch) {
   if (branch.getNumResults() == 0) return nullptr;
@@ -33,12 +21,23 @@ Value ResultThatIs(Value sum, IfOp branch) {
 
 }  // namespace
 
+IfOp BranchOfUses(Value sum) {
+  IfOp branch;
+  for (Operation* user : sum.getUsers()) {
+    Operation* op = sum.getParentBlock()->findAncestorOpInBlock(*user);
+    if (!op || op == user || (branch && op != branch)) return nullptr;
+    branch = llvm::dyn_cast<IfOp>(op);
+    if (!branch) return nullptr;
+  }
+  return branch;
+}
+
 std::optional<CarriedAccumulators> CarriedAccumulatorsOf(ttng::WarpGroupDotOp dot) {
   auto loop = llvm::dyn_cast_or_null<ForOp>(dot->getParentOp());
   if (!loop || dot->use_empty() || !ttng::AddsToResult(dot)) return std::nullopt;
   Operation* yield = loop.getBody()->getTerminator();
   Value carried = dot.getD();
-  IfOp reader = BranchOfUses(carried, loop.getBody());
+  IfOp reader = BranchOfUses(carried);
   if (reader) carried = ResultThatIs(carried, reader);
   if (!carried || !carried.hasOneUse() || carried.use_begin()->getOwner() != yield) return std::nullopt;
   return CarriedAccumulators{loop.getRegionIterArg(carried.use_begin()->getOperandNumber()), reader};

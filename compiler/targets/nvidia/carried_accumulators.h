@@ -26,6 +26,9 @@ struct CarriedAccumulators {
   mlir::scf::IfOp reader;    // null: no branch uses them
 };
 
+// The branch in the block of `sum` that all uses of it are in; null where there is none.
+mlir::scf::IfOp BranchOfUses(mlir::Value sum);
+
 // Nullopt where `dot` is in no loop's body, where its loop carries its accumulators in another way, and where they
 // share the registers of wgmma with others.
 std::optional<CarriedAccumulators> CarriedAccumulatorsOf(ttng::WarpGroupDotOp dot);

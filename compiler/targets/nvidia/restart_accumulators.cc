@@ -69,12 +69,8 @@ std::optional<Restart> FindRestart(IfOp branch, unsigned result, ForOp loop) {
   if (mma.getVersionMajor() != 3) return std::nullopt;
   const unsigned carried = merged.use_begin()->getOperandNumber();
   WarpGroupDotOp first = FirstOfChain(last, loop.getRegionIterArg(carried));
-  if (!first) return std::nullopt;
-  Value kept = zero->get();
-  zero->set(last.getD());
-  const bool flows = CarriedAccumulatorsOf(last).has_value();
-  zero->set(kept);
-  return flows ? std::optional(Restart{first, last, zero, branch, carried}) : std::nullopt;
+  if (!first || BranchOfUses(last.getD()) != branch) return std::nullopt;
+  return Restart{first, last, zero, branch, carried};
 }
 
 std::optional<Restart> FindRestart(ForOp loop) {
