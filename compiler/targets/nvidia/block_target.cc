@@ -92,9 +92,11 @@ int64_t LoadedBytes(const llvm::Instruction& load) {
 }
 
 // Of each value, the loads of its iteration that wait for one another before it is there: one more at each loaded
-// address. What comes from outside of the loop, or from an earlier iteration, is there.
+// address, and behind each barrier, which none passes. What comes from outside of the loop, or from an earlier
+// iteration, is there.
 llvm::DenseMap<const llvm::Value*, int> LoadLevels(const llvm::Function& function, const llvm::LoopInfo& loops) {
   llvm::DenseMap<const llvm::Value*, int> levels;
+  llvm::DenseMap<const llvm::Loop*, int> most, behind_barriers;
   for (const llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<const llvm::Function*>(&function)) {
     const llvm::Loop* loop = loops.getLoopFor(block);
     for (const llvm::Instruction& instruction : *block) {
@@ -104,7 +106,12 @@ llvm::DenseMap<const llvm::Value*, int> LoadLevels(const llvm::Function& functio
         auto* made = llvm::dyn_cast<llvm::Instruction>(operand);
         if (made && loops.getLoopFor(made->getParent()) == loop) level = std::max(level, levels.lookup(made));
       }
-      levels[&instruction] = level + (IsGlobalLoad(instruction) ? 1 : 0);
+      if (IsBarrier(instruction)) behind_barriers[loop] = most.lookup(loop);
+      if (IsGlobalLoad(instruction)) {
+        level = std::max(level, behind_barriers.lookup(loop)) + 1;
+        most[loop] = std::max(most.lookup(loop), level);
+      }
+      levels[&instruction] = level;
     }
   }
   return levels;
@@ -145,17 +152,23 @@ bool HasLoops(llvm::Function& function) {
   return !llvm::LoopInfo(dominators).empty();
 }
 
-// Bytes that a thread could load at once, by loops, on average: of loads that wait for one another, those of a level.
-// Without loops, the same of all loads.
-int64_t LoadsAtOnce(llvm::Function& function) {
-  int64_t bytes = 0, count = 0;
+// What a thread could load at once, and how often one after the other: means of all loops, or of the code without any.
+struct AtOnce {
+  int64_t bytes = 0;
+  int64_t waits = 0;
+};
+
+AtOnce LoadsAtOnce(llvm::Function& function) {
+  AtOnce sum;
+  int64_t count = 0;
   const bool has_loops = HasLoops(function);
   for (const auto& [loop, found] : LoadsOf(function)) {
     if ((loop != nullptr) != has_loops || found.acquires || found.bytes == 0) continue;
-    bytes += found.bytes / found.levels;
+    sum.bytes += found.bytes / found.levels;
+    sum.waits += found.levels;
     ++count;
   }
-  return count > 0 ? bytes / count : 0;
+  return count > 0 ? AtOnce{sum.bytes / count, sum.waits / count} : AtOnce{};
 }
 
 // Warps that a multiprocessor should hold of a kernel that waits for its loads; 0: it is none.
@@ -206,7 +219,9 @@ void SetBlockTarget(llvm::Function& kernel) {
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
   } else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction)) {
     kernel.addFnAttr(kMoreBlocksAttr, kAllWarps);
-    if (const int64_t bytes = LoadsAtOnce(kernel); bytes > 0) kernel.addFnAttr(kLoadsAtOnceAttr, absl::StrCat(bytes));
+    const AtOnce loads = LoadsAtOnce(kernel);
+    if (loads.bytes > 0) kernel.addFnAttr(kLoadsAtOnceAttr, absl::StrCat(loads.bytes));
+    if (loads.waits > 1) kernel.addFnAttr(kWaitsAttr, absl::StrCat(loads.waits));
   }
 }
 

@@ -139,10 +139,23 @@ TEST(BlockTarget, ALevelOfLoadsIsOnItsWayAtOnce) {
   };
   const std::string load = "  %v = load float, ptr addrspace(1) %b\n";
   EXPECT_EQ(SaidOf(loop(index), 8, kLoadsAtOnceAttr), "4");
+  EXPECT_EQ(SaidOf(loop(index), 8, kWaitsAttr), "");
+  EXPECT_EQ(SaidOf(loop(index + load), 8, kWaitsAttr), "2");
   EXPECT_EQ(SaidOf(loop(index + load), 8, kLoadsAtOnceAttr), "4");
   // Those outside of loops count where there are none.
   EXPECT_EQ(SaidOf("  %v = load <4 x float>, ptr addrspace(1) %p\n", 8, kLoadsAtOnceAttr), "16");
   EXPECT_EQ(SaidOf("  %v = load <4 x float>, ptr addrspace(1) %p\n" + loop(index), 8, kLoadsAtOnceAttr), "4");
+}
+
+// No load passes a barrier.
+TEST(BlockTarget, LoadsBehindABarrierWaitForThoseBefore) {
+  const std::string load = "  %v = load float, ptr addrspace(1) %p\n",
+                    other = "  %w = load <2 x float>, ptr addrspace(1) %p\n",
+                    barrier = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
+  EXPECT_EQ(SaidOf(load + other + barrier, 8, kLoadsAtOnceAttr), "12");
+  EXPECT_EQ(SaidOf(load + other + barrier, 8, kWaitsAttr), "");
+  EXPECT_EQ(SaidOf(load + barrier + other, 8, kLoadsAtOnceAttr), "6");
+  EXPECT_EQ(SaidOf(load + barrier + other, 8, kWaitsAttr), "2");
 }
 
 TEST(BlockTarget, PredicatedLoadsAreLoads) {

@@ -20,12 +20,15 @@ struct Instruction {
 };
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
-constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d;
+constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
+                   kExitOpcode = 0x94d;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
 
 uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
+// Of a thread whatever it has computed.
+bool IsEnd(const Instruction& i) { return Opcode(i) == kExitOpcode && (i.low >> 12 & 0xf) == 7; }
 // That a load holds until it has ended.
 int Scoreboard(const Instruction& i) { return static_cast<int>(i.high >> 46 & 7); }
 bool WaitsFor(const Instruction& i, int scoreboard) { return (i.high >> (52 + scoreboard) & 1) != 0; }
@@ -60,8 +63,19 @@ void CountLoads(absl::Span<const Instruction> body, int runs, CubinCode* code) {
   }
   if (loaded == 0) return;
   code->loaded += loaded;
+  ++code->ways;
   code->latencies += std::max(1.0, (now - begin) / kMemoryCycles);
   code->least_latencies += 1 + static_cast<double>(body.size()) * kIssueCycles / kMemoryCycles;
+}
+
+// Of code without loops, which may have several ways: a version for each case, say. Each stands before the end of one.
+void CountLoadsOfWays(absl::Span<const Instruction> instructions, CubinCode* code) {
+  while (!instructions.empty()) {
+    const auto end = std::find_if(instructions.begin(), instructions.end(), IsEnd);
+    const size_t length = end - instructions.begin() + (end != instructions.end() ? 1 : 0);
+    CountLoads(instructions.first(length), /*runs=*/1, code);
+    instructions.remove_prefix(length);
+  }
 }
 
 size_t CountBarriers(absl::Span<const Instruction> instructions) {
@@ -87,7 +101,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.barriers += CountBarriers(body);
     CountLoads(body, /*runs=*/2, &code);
   }
-  if (code.loop_bytes == 0) CountLoads(instructions, /*runs=*/1, &code);
+  if (code.loop_bytes == 0) CountLoadsOfWays(instructions, &code);
   return code;
 }
 

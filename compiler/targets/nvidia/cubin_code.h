@@ -17,10 +17,11 @@ struct CubinCode {
   size_t barriers = 0;    // of innermost loops
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
-  // and for those that hold the same scoreboard. Without loops, the same of the whole code.
+  // and for those that hold the same scoreboard. Without loops, the same of the whole code: of each way through it.
   int64_t loaded = 0;
   double latencies = 0;
-  double least_latencies = 0;  // if each iteration waited once
+  int ways = 0;                // loops or ways that load
+  double least_latencies = 0;  // if each iteration or way waited once
 
   // Bytes that are on their way at once, on average; 0: none are loaded there.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }

@@ -32,11 +32,13 @@ class CubinCodeTest : public testing::TestWithParam<int> {
   }
 
   // The same without the loop.
-  CubinCode Code(int loads, bool at_once) {
+  CubinCode Code(int loads, bool at_once, absl::string_view after = "") {
     AssembleOptions options;
     options.arch = absl::StrCat("sm_", GetParam());
     auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())
-                      ->Assemble(CodeThatLoads(loads, at_once, options.arch), options);
+                      ->Assemble(absl::StrReplaceAll(CodeThatLoads(loads, at_once, options.arch),
+                                                     {{"ret;\n", absl::StrCat(after, "ret;\n")}}),
+                                 options);
     EXPECT_TRUE(binary.ok()) << binary.status();
     return binary.ok() ? CodeOfCubin(*binary, "kernel", GetParam()) : CubinCode();
   }
@@ -63,6 +65,20 @@ TEST_P(CubinCodeTest, CodeWithoutLoopsRunsOnce) {
   EXPECT_EQ(once.loaded, 64);
   EXPECT_NEAR(once.AtOnce(), 64, 6);
   EXPECT_NEAR(often.AtOnce(), 16, 1);
+}
+
+// Threads that store what they have end there. The others load again.
+TEST_P(CubinCodeTest, EachWayThroughTheCodeCountsByItself) {
+  std::string stores;
+  for (int i = 1; i <= 16; ++i) absl::StrAppend(&stores, "st.volatile.global.f32 [%rd1+", 4 * i, "], %s;\n");
+  const CubinCode one = Code(4, /*at_once=*/true);
+  const CubinCode two = Code(4, /*at_once=*/true,
+                             absl::StrCat("setp.gt.f32 %p, %s, 0f00000000;\n@%p bra other;\n", stores,
+                                          "ret;\nother:\nld.volatile.global.f32 %s, [%rd2+64];\n", stores));
+  EXPECT_EQ(one.ways, 1);
+  EXPECT_EQ(two.ways, 2);
+  EXPECT_EQ(two.loaded, 68);
+  EXPECT_NEAR(two.latencies, two.least_latencies, 0.2);
 }
 
 TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {

@@ -63,6 +63,7 @@
 //   .reqntid 256
 //   // all warps: 64 bytes of shared memory                       ->   .minnctapersm 8
 //   // loads 64 bytes at once
+//   // waits 2 times for that
 //   // loops keep 24 words
 #include "compiler/targets/nvidia/second_assembly.h"
 
@@ -85,6 +86,7 @@ namespace {
 
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kLoadsBegin = "// loads ", kLoadsEnd = " bytes at once\n";
+constexpr absl::string_view kWaitsBegin = "// waits ", kWaitsEnd = " times for that\n";
 constexpr absl::string_view kKeepsBegin = "// loops keep ", kKeepsEnd = " words\n";
 constexpr absl::string_view kLiveBegin = "\n// ", kLiveEnd = " words live at once\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
@@ -156,6 +158,7 @@ struct Note {
   bool all_warps = false;
   int64_t shared_bytes = 0;
   int64_t loads = 0;  // bytes of a thread, that it could load at once; 0: not known
+  int64_t waits = 1;  // for as many bytes, one after the other
   int64_t keeps = 0;  // words of a thread, that a loop keeps; 0: not known
 };
 
@@ -180,6 +183,10 @@ std::optional<Note> FindNote(absl::string_view ptx) {
     Note note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
     note.loads = NumberBetween(kLoadsBegin, kLoadsEnd, ptx.substr(note.end));
     if (note.loads > 0) note.end = ptx.find('\n', note.end) + 1;
+    if (const int64_t waits = NumberBetween(kWaitsBegin, kWaitsEnd, ptx.substr(note.end)); waits > 0) {
+      note.waits = waits;
+      note.end = ptx.find('\n', note.end) + 1;
+    }
     note.keeps = NumberBetween(kKeepsBegin, kKeepsEnd, ptx.substr(note.end));
     if (note.keeps > 0) note.end = ptx.find('\n', note.end) + 1;
     return note;
@@ -414,9 +421,10 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   const CubinCode code = CodeOfCubin(once, kernel, arch);
   const double at_once = code.AtOnce();
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  const bool unrolled = static_cast<double>(code.loaded) > code.least_latencies * static_cast<double>(note.loads);
+  const double least = code.least_latencies + static_cast<double>(code.ways * (note.waits - 1));
+  const bool unrolled = static_cast<double>(code.loaded) > least * static_cast<double>(note.loads);
   const bool loads_all = !unrolled && at_once >= kNearlyAll * static_cast<double>(note.loads);
-  const bool waits_once = code.latencies <= kAboutOnce * code.least_latencies;
+  const bool waits_once = code.latencies <= kAboutOnce * least;
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (!note.all_warps || note.loads == 0 || loads_all || waits_once || is_full) return once;
   // A program that loads a long row waits many times also without a loop.
@@ -434,8 +442,9 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && !is_long) break;
     const int64_t left = RegistersOf(asked, num_warps, info);
-    if (std::exchange(tried, left) == left) continue;
-    if (!has_loops && left <= taken.registers.value_or(0)) continue;
+    // It could take as many before.
+    if (left <= tried || (!has_loops && left <= taken.registers.value_or(0))) continue;
+    tried = left;
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -476,6 +485,8 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
   std::string note = absl::StrCat(NoteText({what.data(), what.size()}), bytes, kNoteEnd);
   if (const llvm::StringRef loads = kernel->getFnAttribute(kLoadsAtOnceAttr).getValueAsString(); !loads.empty())
     absl::StrAppend(&note, kLoadsBegin, loads.str(), kLoadsEnd);
+  if (const llvm::StringRef waits = kernel->getFnAttribute(kWaitsAttr).getValueAsString(); !waits.empty())
+    absl::StrAppend(&note, kWaitsBegin, waits.str(), kWaitsEnd);
   if (const int64_t words = WordsThatLoopsKeep(*kernel); words > 0)
     absl::StrAppend(&note, kKeepsBegin, words, kKeepsEnd);
   ptx.replace(end, 1, note);

@@ -409,6 +409,31 @@ TEST_F(AllWarps, OfAllRegistersWhereTheCodeThenWaitsOnce) {
   EXPECT_EQ(fewer.asked, 0);
 }
 
+// Four loads need one another, whatever registers there are.
+TEST_F(AllWarps, NoOtherBlocksWhereLoadsFollowOneAnother) {
+  const std::string one_by_one = Binary(CodeThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(CodeThatLoads(4, true, "sm_90a"));
+  auto text = [](int waits) {
+    return Kernel(
+        24, 1,
+        absl::StrCat(kAllWarpsNote, "// loads ", 64 / waits, " bytes at once\n// waits ", waits, " times for that\n"));
+  };
+  TwoBinaries four(one_by_one, at_once, /*blocks=*/8), two(one_by_one, at_once, 8);
+  EXPECT_TRUE(Choose(four, text(4)) == one_by_one);
+  EXPECT_TRUE(Choose(two, text(2)) == at_once);
+  EXPECT_EQ(four.asked, 0);
+}
+
+// A thread of the four blocks that the text asks for may have 128 registers, and takes a quarter of them.
+TEST_F(AllWarps, NoFewerRegistersThanTheTextLeftFree) {
+  const std::string alone = Binary(CodeThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(CodeThatLoads(4, true, "sm_90a"));
+  const std::string asks = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 4\n");
+  TwoBinaries more(alone, at_once, /*blocks=*/16);
+  EXPECT_TRUE(Choose(more, Kernel(24, 1, asks), /*num_warps=*/4) == alone);
+  EXPECT_EQ(more.asked, 0);
+}
+
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
 TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
   const std::string little = Binary(LoopThatLoads(4, false, "sm_90a")), much = Binary(LoopThatLoads(8, true, "sm_90a"));
@@ -555,6 +580,12 @@ TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
   EXPECT_EQ(text,
             ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
             "// loads 48 bytes at once\n{\n");
+  kernel->addFnAttr(kWaitsAttr, "2");
+  text = before;
+  NoteMoreBlocks(module, text);
+  EXPECT_EQ(text,
+            ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
+            "// loads 48 bytes at once\n// waits 2 times for that\n{\n");
 }
 
 }  // namespace
