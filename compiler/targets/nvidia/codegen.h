@@ -107,6 +107,9 @@ void DefinePhis(llvm::Module& module);
 // select_signed_bits.cc. Bits with a sign become floats in a form that LLVM's back end gets right.
 void SelectSignedBits(llvm::Module& module);
 
+// widen_again.cc. Keeps halves as words between barriers, where a kernel has more values than registers.
+void WidenAgain(llvm::Module& module);
+
 // join_early.cc. Values become one where they are made, if that one takes fewer registers.
 void JoinEarly(llvm::Module& module);
 

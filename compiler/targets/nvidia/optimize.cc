@@ -223,6 +223,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
   FillMaskedLoads(module);
+  WidenAgain(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);
   StartTogether(module);
