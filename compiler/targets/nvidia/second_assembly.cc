@@ -398,7 +398,7 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
-  if (note.all_warps && has_loops && loads < (alone ? std::min(loaded, enough) : loaded)) return once;
+  if (note.all_warps && has_loops && loads < std::min(loaded, enough)) return once;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
