@@ -64,6 +64,60 @@ TEST_F(BulkStoresOfTheDevice, AreNotMadeToATensorThatIsRead) {
   EXPECT_EQ(CopiesOf(machine_, p), 0);
 }
 
+// Each second iteration stores its product in a branch, and every one stores twice of it.
+constexpr char kBranchKernel[] = R"(
+module {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %one_time: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %twice: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %one = arith.constant 1 : i64
+    %pitch = arith.constant 64 : i64
+    %rows = arith.constant 384 : i32
+    %size = arith.constant 64 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %dx = tt.make_tensor_descriptor %x, [%rows, %size], [%pitch, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
+    %dy = tt.make_tensor_descriptor %y, [%size, %size], [%pitch, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
+    %d1 = tt.make_tensor_descriptor %one_time, [%rows, %size], [%pitch, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
+    %d2 = tt.make_tensor_descriptor %twice, [%rows, %size], [%pitch, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %row = arith.muli %i, %size : i32
+      %a = tt.descriptor_load %dx[%row, %c0] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+      %b = tt.descriptor_load %dy[%c0, %c0] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+      %d = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      %h = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xf16>
+      %h2 = arith.addf %h, %h : tensor<64x64xf16>
+      %odd = arith.andi %i, %c1 : i32
+      %is_odd = arith.cmpi ne, %odd, %c0 : i32
+      scf.if %is_odd {
+        tt.descriptor_store %d1[%row, %c0], %h : !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf16>
+      }
+      tt.descriptor_store %d2[%row, %c0], %h2 : !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf16>
+    }
+    tt.return
+  }
+}
+)";
+
+TEST(BulkStoresOfBranches, AreOverBeforeTheirSlotIsWritten) {
+  constexpr int kSize = 64, kBlocks = 6, kElements = kSize * kSize;
+  for (const Machine& machine : Machines({4, 8})) {
+    Array x("f16", kBlocks * kElements), y("f16", kElements), one_time("f16", kBlocks * kElements);
+    for (size_t i = 0; i < x.size(); ++i) x.SetFloat(i, static_cast<int>(i * 7 % 11) - 5);
+    for (int i = 0; i < kElements; ++i) y.SetFloat(i, i / kSize == i % kSize);
+    for (size_t i = 0; i < one_time.size(); ++i) one_time.SetFloat(i, 0);
+    Array twice = one_time, once_expected = one_time, twice_expected = one_time;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (i / kElements % 2 == 1) once_expected.SetFloat(i, x.Float(i));
+      twice_expected.SetFloat(i, 2 * x.Float(i));
+    }
+    absl::Status status =
+        RunKernel(machine, kBranchKernel, {}, {x, y, one_time, twice, int32_t{kBlocks}}, "\"num_stages\": 4");
+    ASSERT_TRUE(status.ok()) << NameOf(machine) << ": " << status;
+    EXPECT_TRUE(Agree(one_time, once_expected)) << NameOf(machine);
+    EXPECT_TRUE(Agree(twice, twice_expected)) << NameOf(machine);
+  }
+}
+
 const PersistentProducts kAll[] = {
     {},
     {"f16", "f16", 100, 50, 40},           // a tile wider than the tensor

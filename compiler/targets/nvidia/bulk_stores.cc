@@ -310,11 +310,12 @@ class PlannedStores final {
 
   // Where the copies of earlier iterations are waited for. The hardware counts them together with those of threads
   // (cp.async), so that a wait for all ends these, too. Those that an iteration of dots begins come after the wait.
+  // Copies to tensors that the iteration has begun before, also in a branch, are waited for as well.
   static Operation* PlaceOfWait(Operation* store) {
     Operation* place = store;
     if (store->getBlock()->getOps<ttng::WarpGroupDotOp>().empty()) return place;
     for (Operation* op = store; op && !op->hasTrait<mlir::OpTrait::IsTerminator>(); op = op->getPrevNode()) {
-      if (llvm::isa<ttng::AsyncTMACopyLocalToGlobalOp, ttng::AsyncTMAReduceOp>(op)) break;
+      if (Contains<ttng::AsyncTMACopyLocalToGlobalOp, ttng::AsyncTMAReduceOp>(op)) break;
       if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp, ttg::AsyncWaitOp>(op)) place = op;
     }
     return place;

@@ -158,6 +158,48 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// A branch of the same iteration has begun a copy from the slot. It is waited for after the branch, not before the
+// copies of the dots.
+// CHECK-LABEL: @branch_before
+//       CHECK:     ttg.async_wait
+//       CHECK:     scf.if
+//       CHECK:       ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:       ttng.async_tma_copy_local_to_global
+//       CHECK:     }
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     ttg.local_store
+//       CHECK:     ttng.async_tma_copy_local_to_global
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @branch_before(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %flag: i1, %pitch: i64, %inside: tensor<64x64xi1, #blocked>, %ps: tensor<64x64x!tt.ptr<f16>, #blocked>, %qs: tensor<64x64x!tt.ptr<f16>, #blocked>, %zero: tensor<64x64xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x64xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %w = ttg.async_wait {num = 0 : i32}
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x64xf16, #turned, #smem> -> tensor<64x64xf32, #mma>
+      %x = arith.truncf %d : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      scf.if %flag {
+        %c = ttg.convert_layout %x : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
+        %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 64>} : tensor<64x64xi1, #blocked>, <f16>
+        tt.store %ps, %c, %k : tensor<64x64x!tt.ptr<f16>, #blocked>
+      }
+      %y = arith.addf %x, %x : tensor<64x64xf16, #mma>
+      %c2 = ttg.convert_layout %y : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>
+      %k2 = tt.block_mask %inside, %q[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 64>} : tensor<64x64xi1, #blocked>, <f16>
+      tt.store %qs, %c2, %k2 : tensor<64x64x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
 // The tensor is read, too.
 // CHECK-LABEL: @reads
 //   CHECK-NOT:   async_tma
