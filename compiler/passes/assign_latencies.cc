@@ -618,13 +618,18 @@ class LatencyAssigner final {
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
   // by side. Buffers of dots' operands, which later passes make, live together, so many for a dot that outlives its
-  // iteration. Those that are made before the loop live as long as it, where the unit reads them there.
+  // iteration. Those that are made before the loop live as long as it, where the unit reads them there. An operand in a
+  // branch is not read from the buffer of its load.
   int64_t BytesOfOthers(int of_outliving_dots = 2) {
     int64_t buffers = BytesOfInvariants();
     std::array<int64_t, 2> scratch{};  // the largest areas
+    llvm::DenseSet<Value> reads;       // of the loads' own buffers
+    for (auto [load, level] : levels_)
+      for (const BufferRead& read : ReadsOf(load, loop_.getBody())) reads.insert(read.defines);
     loop_.getBody()->walk([&](Operation* op) {
       if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
-        if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
+        const bool is_read = IsMatrixOperand(convert.getType()) && reads.contains(convert.getResult());
+        if (!is_read) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
         if (ScratchBytes(convert) == 0 && !IsTiled(convert)) return;  // stays in registers
         buffers += (FeedsOutlivingDot(convert, loop_) ? of_outliving_dots : 1) * BytesOf(convert.getType());
