@@ -166,5 +166,67 @@ TEST(FlattenedTiles, AreEachTheirOwnSum) {
       }
 }
 
+// Where %i % 3 == 1 the sums begin anew, and are kept as they are until the next such iteration.
+constexpr char kKept[] = R"(
+module {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %flags: !tt.ptr<i32>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %step = arith.constant 4096 : i32
+    %width = arith.constant dense<64> : tensor<64x1xi32>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %rows = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %columns = tt.expand_dims %r {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %starts = arith.muli %rows, %width : tensor<64x1xi32>
+    %all = tt.broadcast %starts : tensor<64x1xi32> -> tensor<64x64xi32>
+    %across = tt.broadcast %columns : tensor<1x64xi32> -> tensor<64x64xi32>
+    %offsets = arith.addi %all, %across : tensor<64x64xi32>
+    %end:2 = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero, %kept = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
+      %at = arith.muli %i, %step : i32
+      %a_base = tt.addptr %x, %at : !tt.ptr<f16>, i32
+      %a_ptr = tt.splat %a_base : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+      %a_ptrs = tt.addptr %a_ptr, %offsets : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+      %a = tt.load %a_ptrs : tensor<64x64x!tt.ptr<f16>>
+      %b_ptr = tt.splat %y : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+      %b_ptrs = tt.addptr %b_ptr, %offsets : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+      %b = tt.load %b_ptrs : tensor<64x64x!tt.ptr<f16>>
+      %d = tt.dot %a, %b, %sum : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      %k = arith.remsi %i, %c3 : i32
+      %ends = arith.cmpi eq, %k, %c1 : i32
+      %flag = tt.addptr %flags, %i : !tt.ptr<i32>, i32
+      %s:2 = scf.if %ends -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+        tt.store %flag, %c1 : !tt.ptr<i32>
+        scf.yield %zero, %d : tensor<64x64xf32>, tensor<64x64xf32>
+      } else {
+        scf.yield %d, %kept : tensor<64x64xf32>, tensor<64x64xf32>
+      }
+      scf.yield %s#0, %s#1 : tensor<64x64xf32>, tensor<64x64xf32>
+    }
+    %o_ptr = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %o_ptrs = tt.addptr %o_ptr, %offsets : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    tt.store %o_ptrs, %end#1 : tensor<64x64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+TEST(FlattenedTiles, KeepTheirSumsInTheNextIterations) {
+  constexpr int kSteps = 7, kElements = 64 * 64;
+  for (const Machine& machine : Machines({4, 8})) {
+    Array x("f16", kSteps * kElements), y("f16", kElements), actual("f32", kElements), expected = actual;
+    Array flags = Array::OfInts("i32", std::vector<int64_t>(kSteps));
+    for (size_t i = 0; i < x.size(); ++i) x.SetFloat(i, static_cast<int>(i * 7 % 11) - 5);
+    for (int i = 0; i < kElements; ++i) y.SetFloat(i, i / 64 == i % 64);
+    // Iterations 2, 3 and 4 are the last ones that end.
+    for (int i = 0; i < kElements; ++i)
+      expected.SetFloat(i, x.Float(2 * kElements + i) + x.Float(3 * kElements + i) + x.Float(4 * kElements + i));
+    absl::Status status = RunKernel(machine, kKept, {}, {x, y, actual, flags, int32_t{kSteps}});
+    ASSERT_TRUE(status.ok()) << NameOf(machine) << ": " << status;
+    EXPECT_TRUE(Agree(actual, expected)) << NameOf(machine);
+  }
+}
+
 }  // namespace
 }  // namespace tritond::conformance

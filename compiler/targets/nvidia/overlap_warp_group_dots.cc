@@ -71,6 +71,13 @@ bool IsAddition(mlir::OpOperand& use, const Block* block) {
          use.get().hasOneUse();
 }
 
+// A branch that uses the accumulators of a dot, and its result that they are on either way.
+struct Reader {
+  mlir::scf::IfOp branch;
+  WarpGroupDotOp dot;
+  unsigned result;
+};
+
 // Where a dot has to have ended: before `op`, in its own iteration or in the next one.
 struct End {
   Operation* op;
@@ -111,7 +118,7 @@ class DotsOfBlock final {
       mlir::OpBuilder b(at.first);
       Emit(b, at.first->getLoc(), wait);
     }
-    for (auto& [reader, dot] : readers_) EmitWaitsIn(reader, dot);
+    for (const Reader& reader : readers_) EmitWaitsIn(reader);
     EmitWaitAfterLoop();
   }
 
@@ -213,7 +220,10 @@ class DotsOfBlock final {
       return;
     }
     auto [carried, reader] = *MayCarry(dot);
-    if (reader) readers_.push_back({reader, dot});
+    if (reader) {
+      auto result = llvm::cast<mlir::OpResult>(loop_.getTiedLoopYieldedValue(carried)->get());
+      readers_.push_back({reader, dot, result.getResultNumber()});
+    }
     for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
     if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
       wait.accumulators.insert(carried);
@@ -270,12 +280,15 @@ class DotsOfBlock final {
       });
   }
 
-  // Where a branch uses the accumulators of `dot`, it waits for all dots.
-  void EmitWaitsIn(mlir::scf::IfOp reader, WarpGroupDotOp dot) {
-    for (mlir::Region* region : {&reader.getThenRegion(), &reader.getElseRegion()}) {
+  // Where a branch uses the accumulators of a dot, it waits for all dots. So it does where it copies them to a result
+  // of its own beside the one that keeps their registers.
+  static void EmitWaitsIn(Reader reader) {
+    WarpGroupDotOp dot = reader.dot;
+    for (mlir::Region* region : {&reader.branch.getThenRegion(), &reader.branch.getElseRegion()}) {
       auto is_inside = [&](mlir::OpOperand& use) { return region->isAncestor(use.getOwner()->getParentRegion()); };
       auto reads = [&](mlir::OpOperand& use) {
-        return is_inside(use) && use.getOwner() != region->front().getTerminator();
+        const bool is_yielded = use.getOwner() == region->front().getTerminator();
+        return is_inside(use) && !(is_yielded && use.getOperandNumber() == reader.result);
       };
       if (llvm::none_of(dot.getD().getUses(), reads)) continue;
       mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&region->front());
@@ -308,7 +321,7 @@ class DotsOfBlock final {
   llvm::SmallVector<std::pair<WarpGroupDotOp, End>> ends_;
   llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_iteration` of their end
   llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
-  llvm::SmallVector<std::pair<mlir::scf::IfOp, WarpGroupDotOp>> readers_;
+  llvm::SmallVector<Reader> readers_;
 };
 
 class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {

@@ -92,6 +92,47 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// The branch keeps the sums for the next iteration, too. They are copied, so it waits for them.
+// CHECK-LABEL: @sums_are_kept
+//       CHECK:     %[[D:.*]] = ttng.warp_group_dot
+//       CHECK:       scf.yield %[[D]], %[[D]]
+// OVERLAP-LABEL: @sums_are_kept
+//       OVERLAP:   scf.for {{.*}}, %[[KEPT:.*]] = %{{.*}}, %{{.*}} = %false)
+//       OVERLAP:     %[[D:.*]] = ttng.warp_group_dot {{.*}} {in_flight}
+//       OVERLAP:     scf.if
+//       OVERLAP:       %[[S:.*]] = ttng.warp_group_wait %[[D]] : {{.*}} {pending = 0 : i32}
+//       OVERLAP:       scf.yield %[[S]], %[[S]]
+//       OVERLAP:     } else {
+//       OVERLAP:       scf.yield %[[D]], %[[KEPT]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @sums_are_kept(%m: !ttg.memdesc<64x64xf16, #rows, #smem>, %out: tensor<64x64x!tt.ptr<f32>, #mma>, %p: !tt.ptr<i32>, %n: i32) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %steps = arith.constant 4 : i32
+    %last = arith.constant 3 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %kept = %zero) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) : i32 {
+      %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %k = arith.remsi %i, %steps : i32
+      %is_last = arith.cmpi eq, %k, %last : i32
+      %e:2 = scf.if %is_last -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) {
+        tt.store %p, %i : !tt.ptr<i32>
+        scf.yield %zero, %d : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+      } else {
+        scf.yield %d, %kept : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+      }
+      scf.yield %e#0, %e#1 : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+    }
+    tt.store %out, %r#1 : tensor<64x64x!tt.ptr<f32>, #mma>
+    tt.return
+  }
+}
+
+// -----
+
 // Something else sees the zeros, or the sums.
 // CHECK-LABEL: @zeros_are_used
 //   CHECK-NOT:   arith.xori
