@@ -141,7 +141,9 @@ class DotsOfBlock final {
         return {op, /*in_next_iteration=*/true};
     }
     // The dot of the next iteration may wait behind this one. An mbarrier, which tcgen05 has, knows two phases only.
-    if (IsFilledByThreads(dot) || HasTensorMemory(dot)) return {dot, /*in_next_iteration=*/true};
+    // Sums that something else uses as well are copied in front of the dot.
+    if (IsFilledByThreads(dot) || HasTensorMemory(dot) || UsesAccumulators(dot, carried->next))
+      return {dot, /*in_next_iteration=*/true};
     return {dot->getNextNode(), /*in_next_iteration=*/true};
   }
 

@@ -488,3 +488,29 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %f : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// The next iteration carries the sums on as they were before its dot, too. So it waits in front of the dot, and copies
+// them there.
+// CHECK-LABEL: @sums_before_too
+//       CHECK:   scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+//       CHECK:     %[[S:.*]] = ttng.warp_group_wait %[[ACC]] : {{.*}} {pending = 0 : i32}
+//       CHECK:     %[[D:.*]] = ttng.warp_group_dot %{{.*}}, %{{.*}}, %[[S]] {in_flight}
+//       CHECK:     scf.yield %[[D]], %[[S]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @sums_before_too(%m: !ttg.memdesc<64x64xf16, #rows, #smem>, %out: !tt.ptr<i32>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %before = %zero) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) : i32 {
+      %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      tt.store %out, %i : !tt.ptr<i32>
+      scf.yield %d, %acc : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
