@@ -440,15 +440,34 @@ class LatencyAssigner final {
     load->setAttr(kInRegistersAttr, b.getUnitAttr());
   }
 
+  // What the addresses and masks of loads for dots are made of, in this iteration or those before. Such loads begin
+  // together with those that need them.
+  llvm::DenseSet<Operation*> NeededBefore() {
+    llvm::SetVector<Value> values;
+    for (auto [load, level] : levels_) values.insert_range(load->getOperands());
+    llvm::DenseSet<Operation*> found;
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto argument = llvm::dyn_cast<mlir::BlockArgument>(values[i]);
+      if (argument && argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar())
+        values.insert(loop_.getTiedLoopYieldedValue(argument)->get());
+      Operation* made = values[i].getDefiningOp();
+      if (!made || made->getBlock() != loop_.getBody() || !found.insert(made).second) continue;
+      for (Value use : UsesOf(made)) values.insert(use);
+    }
+    return found;
+  }
+
   // Small loads that feed no dot and wait for no other load. What they load is there when the dots are over.
   void FindBeside() {
     const bool takes_blocks = llvm::any_of(
         levels_, [](const auto& entry) { return IsOfNamedBlock(entry.first) && IsReadByUnit(entry.first); });
     if (levels_.empty() || (all_loads_ && !takes_blocks)) return;
+    const llvm::DenseSet<Operation*> before = NeededBefore();
     int64_t words = 0;
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
       const bool is_scalar = load.getType().isIntOrFloat() && !load.getIsVolatile();
-      if (levels_.count(load) || !(is_scalar || CanWait(load)) || IsOfNamedBlock(load) || !MayStartEarly(load, loop_))
+      if (levels_.count(load) || before.contains(load) || !(is_scalar || CanWait(load)) || IsOfNamedBlock(load) ||
+          !MayStartEarly(load, loop_))
         continue;
       if (llvm::any_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); })) continue;
       words += RegistersOf(load.getResult());

@@ -19,6 +19,10 @@
 //       CHECK:   tt.load %arg0 {tt.latency = 2 : i32}
 //       CHECK:   tt.load %{{.*}} : !tt.ptr<i32>
 //       CHECK:   tt.load %{{.*}} : tensor<64x!tt.ptr<f32>
+// A number that says where the next iteration's block is belongs to that one's address. It begins with the block's copy.
+// CHECK-LABEL: @says_where_next
+//       CHECK:   tt.load %{{.*}} {{{.*}}tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>
+//       CHECK:   tt.load %{{.*}} : !tt.ptr<i32>
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #row = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
@@ -108,5 +112,25 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
       scf.yield %sum : tensor<64x64xf32, #mma>
     }
     tt.return %r : tensor<64x64xf32, #mma>
+  }
+  tt.func @says_where_next(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %places: !tt.ptr<i32>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %at = %c0) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %row = arith.muli %at, %c64 {tt.divisibility = dense<64> : tensor<1xi32>} : i32
+      %rows = tt.splat %row : i32 -> tensor<64x64xi32, #blocked>
+      %here = tt.addptr %p, %rows : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      %x = tt.load %here : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %xb = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %xb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %place = tt.addptr %places, %i : !tt.ptr<i32>, i32
+      %next = tt.load %place : !tt.ptr<i32>
+      %to = arith.addi %at, %next : i32
+      scf.yield %d, %to : tensor<64x64xf32, #mma>, i32
+    }
+    tt.return %r#0 : tensor<64x64xf32, #mma>
   }
 }
