@@ -20,7 +20,8 @@
 //
 // Forward over a broadcast, a label becomes one under which lanes with copies of the operand share what is made of it.
 //
-// A label is accepted only if the operations that make the node can yield it. Then every type changes to its label, and
+// A label is accepted only if the operations that make the node can yield it, and threads do not all make the same by
+// it. Then every type changes to its label, and
 // an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both its ends
 // have one label, it is gone.
 //
@@ -49,6 +50,9 @@ using mlir::Operation;
 using mlir::OpOperand;
 using mlir::RankedTensorType;
 using mlir::Value;
+
+// Of a thread, for what other threads make too.
+constexpr int64_t kMostCopiedRegisters = 32;
 
 RankedTensorType TensorType(Value value) { return llvm::dyn_cast<RankedTensorType>(value.getType()); }
 
@@ -290,6 +294,12 @@ class EncodingGraph final {
     return type.getNumElements() < threads ? 1 : costs_.Registers(type, label) * threads / type.getNumElements();
   }
 
+  // Whether each thread would make far more of the tensor than its share: a conversion costs less than that.
+  bool CopiesMuch(const Node& node, Attribute label) {
+    const int64_t more = costs_.Registers(node.type, label) - costs_.Registers(node.type, node.original);
+    return more > kMostCopiedRegisters && Copies(node.type, label) > Copies(node.type, node.original);
+  }
+
   // Whether the operand of a dot comes through shared memory, into which several threads would each write an element
   // that each has computed.
   bool IsWrittenByAll(OpOperand& operand, Attribute label) {
@@ -298,8 +308,11 @@ class EncodingGraph final {
   }
 
   bool CanYield(int node, Attribute label) {
-    return llvm::all_of(nodes_[node].in, [&](int edge) {
-      return !edges_[edge].tied || TiedOperandEncoding(*edges_[edge].operand, label);
+    return !CopiesMuch(nodes_[node], label) && llvm::all_of(nodes_[node].in, [&](int index) {
+      const Edge& edge = edges_[index];
+      if (!edge.tied) return true;
+      const Attribute operand = TiedOperandEncoding(*edge.operand, label);
+      return operand && !CopiesMuch(nodes_[edge.from], operand);
     });
   }
 

@@ -3,8 +3,11 @@
 
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #wide = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#widest = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]}>
+#one = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [1, 0]}>
 // CHECK-DAG: #[[OWN:.+]] = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 // CHECK-DAG: #[[WIDE:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK-DAG: #[[WIDEST:.+]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
 
 // Each warp has sums of its own rows, all lanes the same. One instruction would store one of them, in a sector of its
@@ -71,6 +74,29 @@ tt.func @iterations(%p: tensor<64x32x!tt.ptr<i32>, #wide>, %q: !tt.ptr<i32> {tt.
     %to = tt.addptr %qs, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
     tt.store %to, %v : tensor<64x!tt.ptr<i32>, #b>
   }
+  tt.return
+}
+
+// One sum is stored by all threads. What it is the sum of stays spread over them, though no load says where it lies.
+// CHECK-LABEL: @one_sum
+// CHECK: %[[S:.+]] = "tt.reduce"
+// CHECK: (tensor<1x2048xi32, #[[WIDEST]]>)
+// CHECK: ttg.convert_layout %[[S]]
+// CHECK: tt.store
+tt.func @one_sum(%q: !tt.ptr<i32>, %n: i32) {
+  %r = tt.make_range {start = 0 : i32, end = 2048 : i32} : tensor<2048xi32, #ttg.slice<{dim = 0, parent = #widest}>>
+  %e = tt.expand_dims %r {axis = 0 : i32} : tensor<2048xi32, #ttg.slice<{dim = 0, parent = #widest}>> -> tensor<1x2048xi32, #widest>
+  %m = tt.splat %n : i32 -> tensor<1x2048xi32, #widest>
+  %x = arith.xori %e, %m : tensor<1x2048xi32, #widest>
+  %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %c: i32):
+    %d = arith.addi %a, %c : i32
+    tt.reduce.return %d : i32
+  }) : (tensor<1x2048xi32, #widest>) -> tensor<1xi32, #ttg.slice<{dim = 1, parent = #widest}>>
+  %v = tt.expand_dims %s {axis = 1 : i32} : tensor<1xi32, #ttg.slice<{dim = 1, parent = #widest}>> -> tensor<1x1xi32, #widest>
+  %w = ttg.convert_layout %v : tensor<1x1xi32, #widest> -> tensor<1x1xi32, #one>
+  %p = tt.splat %q : !tt.ptr<i32> -> tensor<1x1x!tt.ptr<i32>, #one>
+  tt.store %p, %w : tensor<1x1x!tt.ptr<i32>, #one>
   tt.return
 }
 }
