@@ -28,6 +28,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createDropUnusedCarriesPass());
   // The rewrite leaves chains of casts and broadcasts of constants.
   pm.addPass(CreateCanonicalizePass());
+  // Before anything looks for dots, their operands and what is made of their results.
+  pm.addPass(createDropUnitDimsPass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
   // Before first elements stand for tensors.

@@ -68,6 +68,9 @@ def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp">
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";
 }
+def DropUnitDimsPass : Pass<"tt-drop-unit-dims", "::mlir::ModuleOp"> {
+  let summary = "computes without dimensions of one element where reshapes drop them later";
+}
 def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
   let summary = "drops values that loops carry for nothing but themselves";
 }
