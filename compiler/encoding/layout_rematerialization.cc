@@ -90,7 +90,7 @@ class ConversionMover final {
     search_.clear();
     readers_.clear();
     visits_ = 0;
-    Choice choice = Best(src, encoding, OnlyUse(src), 0);
+    Choice choice = Best(src, encoding, OnlyUse(src, convert), 0);
     double stay = ConversionCost(src, encoding) * Frequency(convert->getBlock());
     bool leaves_loop = LoopDepth(convert->getBlock()) > LoopDepth(src.getParentBlock());
     if (!leaves_loop && (!choice.Recomputes() || choice.cost >= stay) && !Made(src, encoding)) return false;
@@ -282,14 +282,21 @@ class ConversionMover final {
     return llvm::any_of(value.getUsers(), [&](Operation* user) { return !dead_.contains(user); });
   }
 
-  // One live operation uses the result, and the operation has no other.
+  // Nothing but `user` uses a result of the operation that makes `value`.
+  bool OnlyUse(Value value, Operation* user) {
+    Operation* op = value.getDefiningOp();
+    return op && llvm::all_of(op->getUsers(), [&](Operation* other) { return other == user || dead_.contains(other); });
+  }
+
+  // One live operation uses all results of the one that makes `value`, each converted or not.
   bool OnlyUse(Value value) {
     Operation* op = value.getDefiningOp();
-    if (!op || op->getNumResults() != 1) return false;
+    if (!op) return false;
     Operation* only = nullptr;
-    for (Operation* user : value.getUsers()) {
-      if (dead_.contains(user) || user == only) continue;
-      if (only) return false;
+    for (Operation* user : op->getUsers()) {
+      if (dead_.contains(user)) continue;
+      while (llvm::isa<ttg::ConvertLayoutOp>(user) && user->hasOneUse()) user = *user->user_begin();
+      if (only && user != only) return false;
       only = user;
     }
     return true;
