@@ -18,7 +18,7 @@
 //    elements are the same, or are counted from one on.
 // 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
 //    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
-//    find less shared memory free.
+//    find less shared memory free. It passes those that take little: the registers would wait at their barriers.
 // 3. A conversion through shared memory holds a barrier. What reads copies after an asynchronous wait needs one, too:
 //    the conversion moves up to the wait, if its source is there, so that one barrier serves both.
 // 4. A load from global memory that comes after such a conversion begins before it, if it takes few registers: the
@@ -184,11 +184,20 @@ bool IsLight(Operation* op) {
           llvm::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp>(op));
 }
 
+// Whether `op` is a conversion that takes little shared memory beside that of `alloc`.
+bool IsSmallConversion(Operation* op, ttg::LocalAllocOp alloc) {
+  constexpr int64_t kLeastRatio = 16;
+  return llvm::isa<ttg::ConvertLayoutOp>(op) && ScratchBytes(op) * kLeastRatio <= BufferBytes(alloc.getType());
+}
+
 void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
   if (!alloc.getSrc()) return;
   Operation* def = alloc.getSrc().getDefiningOp();
   Operation* place = alloc;
-  for (Operation* op = place->getPrevNode(); op && op != def && IsLight(op); op = op->getPrevNode()) place = op;
+  for (Operation* op = place->getPrevNode(); op && op != def; op = op->getPrevNode()) {
+    if (!IsLight(op) && !IsSmallConversion(op, alloc)) break;
+    place = op;
+  }
   if (place != alloc.getOperation()) alloc->moveBefore(place);
 }
 

@@ -266,3 +266,27 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %d : tensor<32x128xf32, #mma>
   }
 }
+
+// -----
+
+// A buffer is filled in front of a conversion that takes little shared memory beside it. Else what fills it would wait in registers
+// at the conversion's barrier.
+#a = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#row = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @small_conversion
+  //       CHECK:   arith.addf
+  //       CHECK:   ttg.local_alloc
+  //       CHECK:   ttg.convert_layout
+  //       CHECK:   ttg.local_load
+  tt.func @small_conversion(%x: tensor<128x64xf16, #a>, %scales: tensor<128xf16, #row>)
+      -> (tensor<128x64xf16, #a>, tensor<128xf16, #ttg.slice<{dim = 1, parent = #a}>>) {
+    %v = arith.addf %x, %x : tensor<128x64xf16, #a>
+    %c = ttg.convert_layout %scales : tensor<128xf16, #row> -> tensor<128xf16, #ttg.slice<{dim = 1, parent = #a}>>
+    %b = ttg.local_alloc %v : (tensor<128x64xf16, #a>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+    %l = ttg.local_load %b : !ttg.memdesc<128x64xf16, #shared, #smem> -> tensor<128x64xf16, #a>
+    tt.return %l, %c : tensor<128x64xf16, #a>, tensor<128xf16, #ttg.slice<{dim = 1, parent = #a}>>
+  }
+}
