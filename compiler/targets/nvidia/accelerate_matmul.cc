@@ -12,9 +12,9 @@
 // zero. A dot that another one feeds, or that feeds one, has its operands or accumulators in registers and is mma.sync.
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32. The others
-// stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them. They also do where the
-// dot asks for accumulators of full precision, even if only after some elements of K (maxNumImpreciseAcc). The fp8
-// instruction does not keep that precision.
+// stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them, or only makes one of
+// those of f16. They also do where the dot asks for accumulators of full precision, even if only after some elements of
+// K (maxNumImpreciseAcc). The fp8 instruction does not keep that precision.
 //
 // Threads widen operands of mma.sync that lie in memory in fewer bits. A lane then takes as many neighbours along K as
 // a word of memory holds, of both operands: kWidth is 8 for weights of 4 bits. The products are the same, since K has
@@ -77,12 +77,16 @@ class AcceleratedDot final {
 
   void Rewrite() {
     if (RewriteToTensorMemory()) return;
-    const auto [type_a, type_b] = OperandTypes();
-    if (!type_a || !Fits(type_a)) return;
+    auto [type_a, type_b] = OperandTypes();
+    if (!type_a) return;
     bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
-    ttg::NvidiaMmaEncodingAttr mma = GroupEncoding(type_a);
+    ttg::NvidiaMmaEncodingAttr mma = Fits(type_a) ? GroupEncoding(type_a) : ttg::NvidiaMmaEncodingAttr();
     const bool is_group = static_cast<bool>(mma);
-    if (!is_group) mma = WarpEncoding(rows_first);
+    if (!is_group) {
+      if (IsFp8(type_a) && !nvidia::HasNarrowWarpDots(compute_capability_)) type_a = type_b = b_.getF16Type();
+      if (!Fits(type_a)) return;
+      mma = WarpEncoding(rows_first);
+    }
     const unsigned k_width = is_group ? WordElements(type_a) : PackedElements(type_a);
     ReformDot(dot_, {mma, type_a, type_b, k_width, k_width, /*casts_first=*/true});
   }

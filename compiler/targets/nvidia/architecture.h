@@ -47,6 +47,10 @@ inline constexpr int kWarpsOfGroup = 4;
 
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
+// Whether mma.sync multiplies 8-bit floats itself. From 90 on ptxas makes it of conversions, products of f16 and sums.
+inline constexpr bool HasNarrowWarpDots(int compute_capability) {
+  return compute_capability == 89 || compute_capability >= 120;
+}
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
 inline constexpr int kFirstWithWarpGroups = 90;    // that exchange registers
 inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8 and m16n8k16

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=80 | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=89 | FileCheck %s --check-prefixes=CHECK,SM89
+// RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=120 | FileCheck %s --check-prefixes=CHECK,SM89
 
 // Operands come from before their conversion; the four warps hold a square each.
 // CHECK: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
