@@ -66,6 +66,7 @@
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
 #include "compiler/encoding/conversion_cost.h"
+#include "compiler/encoding/operand_reader.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/prefetchable.h"
@@ -660,9 +661,9 @@ class LatencyAssigner final {
     for (auto [load, level] : levels_)
       for (const BufferRead& read : ReadsOf(load, loop_.getBody())) reads.insert(read.defines);
     loop_.getBody()->walk([&](Operation* op) {
-      if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
+      if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && CopiedLoad(convert.getSrc())) {
         const bool is_read = IsMatrixOperand(convert.getType()) && reads.contains(convert.getResult());
-        if (!is_read) buffers += BytesOf(convert.getType());
+        if (!is_read || IsTurned(convert)) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
         if (ScratchBytes(convert) == 0 && !IsTiled(convert)) return;  // stays in registers
         buffers += (FeedsOutlivingDot(convert, loop_) ? of_outliving_dots : 1) * BytesOf(convert.getType());
@@ -697,10 +698,16 @@ class LatencyAssigner final {
     return bytes;
   }
 
-  bool IsCopied(Value value) {
+  // The load to whose buffer `value`, or what it is a transposition of, is copied; null if there is none.
+  tt::LoadOp CopiedLoad(Value value) {
     if (auto trans = value.getDefiningOp<tt::TransOp>()) value = trans.getSrc();
     auto load = value.getDefiningOp<tt::LoadOp>();
-    return load && levels_.count(load);
+    return load && levels_.count(load) ? load : tt::LoadOp();
+  }
+
+  // Whether threads turn the copied operand that `convert` makes on its way to a buffer that the unit reads by itself.
+  bool IsTurned(ttg::ConvertLayoutOp convert) {
+    return ReaderOf(convert.getType()) == OperandReader::kUnit && !IsReadByUnit(CopiedLoad(convert.getSrc()));
   }
 
   ForOp loop_;

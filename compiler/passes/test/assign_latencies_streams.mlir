@@ -122,6 +122,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // What an iteration loads lies where another load says. That one begins an iteration ahead, and the factor does not.
+// RATES-LABEL: @gathers
+//       RATES:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : !tt.ptr<i32>
 // CHECK-LABEL: @gathers
 //       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : !tt.ptr<i32>
 //       CHECK:   tt.load %{{.*}} : tensor<256x!tt.ptr<f16>
