@@ -2,8 +2,9 @@
 // Loads and stores of global memory.
 //
 // Registers that hold neighbouring elements go together, up to 16 bytes an instruction. Axis info must show that their
-// addresses are neighbours and aligned, and that one mask covers them. Threads that hold copies all load, but one
-// stores. What a mask leaves out is zero where the operation names no other value and something may see it.
+// addresses are neighbours and aligned, and that one mask covers them. Registers whose addresses it shows to be equal
+// have one load. Threads that hold copies all load, but one stores. What a mask leaves out is zero where the operation
+// names no other value and something may see it.
 //
 // A mask that is an index below a bound, or that leaves out one number, seldom cuts through neighbours. Where it might,
 // a branch chooses:
@@ -13,6 +14,7 @@
 //
 // A branch does not pay for loads that take parts of words, and twice as much with it. To take words apart costs as
 // many instructions as it saves.
+#include "compiler/ir/operands.h"
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,10 +119,33 @@ Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
   return versions;
 }
 
+bool IsOneValue(Value value) {
+  return SplatConstant(value) || llvm::isa_and_present<tt::SplatOp, mlir::ub::PoisonOp>(value.getDefiningOp());
+}
+
+// The bits of registers that do not matter for what is loaded: neither address nor mask depend on them.
+int EqualRegisters(FunctionLowering& f, tt::LoadOp op) {
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getPtr().getType());
+  if (!type || op.getIsVolatile() || (op.getOther() && !IsOneValue(op.getOther()))) return 0;
+  const LinearLayout& layout = f.LayoutOf(type);
+  const AxisInfo pointers = f.axis.Get(op.getPtr());
+  auto is_equal = [&](int bit) {
+    for (auto [dim, step] : llvm::enumerate(layout.Basis("register", bit)))
+      if (step >= pointers.dims[dim].constancy || (op.getMask() && step >= f.axis.MaskConstancy(op.getMask(), dim)))
+        return false;
+    return true;
+  };
+  int bits = 0;
+  for (int bit = 0; bit < layout.InBits("register"); ++bit) bits |= is_equal(bit) ? 1 << bit : 0;
+  return bits;
+}
+
 LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
   if (llvm::isa<RankedTensorType>(op.getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
     return op.emitOpError("through a block pointer reached lowering");
   Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getType())));
+  versions.narrow.copies |= EqualRegisters(f, op);
+  versions.wide.copies |= versions.narrow.copies;
   ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
   if (!versions.is_uniform || op.getIsVolatile()) {
     f.Set(op, LoadGroups(f, op, versions.narrow, masks));

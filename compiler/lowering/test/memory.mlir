@@ -217,3 +217,26 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Neighbours have one address and one mask: each thread loads one of its four elements.
+  // CHECK-LABEL: llvm.func {{.*}}@equal_addresses
+  // CHECK-COUNT-1: ld.global.b32
+  // CHECK-NOT: ld.global
+  // CHECK: llvm.return
+  tt.func public @equal_addresses(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: tensor<512x!tt.ptr<f32>, #blocked>, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32, #blocked>
+    %four = arith.constant dense<4> : tensor<512xi32, #blocked>
+    %group = arith.divsi %range, %four : tensor<512xi32, #blocked>
+    %bound = tt.splat %n : i32 -> tensor<512xi32, #blocked>
+    %mask = arith.cmpi slt, %group, %bound : tensor<512xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %group : tensor<512x!tt.ptr<f32>, #blocked>, tensor<512xi32, #blocked>
+    %v = tt.load %ptr, %mask : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.store %q, %v : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
