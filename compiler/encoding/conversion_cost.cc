@@ -92,6 +92,12 @@ bool ContainsAll(const F2Span& span, absl::Span<const uint64_t> vectors) {
   return std::all_of(vectors.begin(), vectors.end(), [&](uint64_t vector) { return span.Contains(vector); });
 }
 
+// Devices widen two or four such floats by an instruction or a few.
+bool WidensBytesToHalves(tt::FpToFpOp cast) {
+  const mlir::Type from = tt::ElementOf(cast.getSrc().getType());
+  return from.getIntOrFloatBitWidth() == 8 && tt::ElementOf(cast.getType()).isF16();
+}
+
 enum class Distance { kThread, kWarp, kFar };
 
 // How far data move. PlanConversion says so too, but also how, which costs a hundred times as much.
@@ -170,7 +176,8 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
       .Case<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, tt::PreciseDivFOp, tt::PreciseSqrtOp>(
           [](Operation*) { return Cost(10); })
-      .Case<tt::FpToFpOp, ttg::Fp4ToFpOp>([](Operation*) { return Cost(3); })
+      .Case([](tt::FpToFpOp cast) { return Cost(WidensBytesToHalves(cast) ? 1 : 3); })
+      .Case([](ttg::Fp4ToFpOp) { return Cost(3); })
       .Case<tt::AddPtrOp>([](Operation*) { return Cost(2); })
       .Default([](Operation* other) {
         if (!isPure(other) || other->getNumRegions() || !other->hasTrait<OpTrait::Elementwise>())
