@@ -24,14 +24,15 @@ bool IsContiguousAlong(tt::LoadOp load, unsigned dim) {
   return blocked && blocked.getOrder()[0] == dim;
 }
 
-// Whether `reshape` puts the two halves of a join next to each other along dimension `dim` of its result.
-bool Interleaves(tt::ReshapeOp reshape, unsigned dim) {
+// Adds what neighbours along the last dimension of the result are made from. These are neighbours before the reshape,
+// too, or stand in the two halves of a join by turns.
+void AddOriginsOfReshape(tt::ReshapeOp reshape, unsigned parts, llvm::SetVector<Origin>& origins) {
   auto join = reshape.getSrc().getDefiningOp<tt::JoinOp>();
-  if (!join) return false;
-  auto half = llvm::cast<RankedTensorType>(join.getLhs().getType());
-  auto type = llvm::cast<RankedTensorType>(reshape.getType());
-  return half.getRank() == type.getRank() && dim + 1 == type.getRank() &&
-         type.getShape().drop_back() == half.getShape().drop_back();
+  llvm::SmallVector<Value, 2> sources{reshape.getSrc()};
+  if (join) sources.assign({join.getLhs(), join.getRhs()});
+  for (Value source : sources)
+    if (auto type = llvm::cast<RankedTensorType>(source.getType()); type.getRank() > 0)
+      origins.insert({source, type.getRank() - 1, join ? 2 * parts : parts});
 }
 
 // Adds what `op`, which makes elements along `dim`, makes them from; nothing where that is not known.
@@ -39,8 +40,8 @@ void AddOrigins(Operation* op, unsigned dim, unsigned parts, llvm::SetVector<Ori
   if (auto trans = llvm::dyn_cast<tt::TransOp>(op)) {
     origins.insert({trans.getSrc(), static_cast<unsigned>(trans.getOrder()[dim]), parts});
   } else if (auto reshape = llvm::dyn_cast<tt::ReshapeOp>(op)) {
-    if (!Interleaves(reshape, dim)) return;
-    for (Value half : reshape.getSrc().getDefiningOp()->getOperands()) origins.insert({half, dim, 2 * parts});
+    const bool is_last = dim + 1 == reshape.getType().getRank() && !reshape.getAllowReorder();
+    if (is_last) AddOriginsOfReshape(reshape, parts, origins);
   } else if (auto widen = llvm::dyn_cast<ttg::Fp4ToFpOp>(op)) {
     origins.insert({widen.getSrc(), dim, static_cast<unsigned>(widen.getAxis()) == dim ? 2 * parts : parts});
   } else if (op->hasTrait<mlir::OpTrait::Elementwise>() || llvm::isa<ttg::ConvertLayoutOp>(op)) {
