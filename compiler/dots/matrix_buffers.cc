@@ -41,6 +41,18 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
 }
 
+// Rows of a matrix lie one after the other, and the matrices of a batch after each other: neighbouring rows are read
+// together. Where neighbours along the batch are neighbours in memory, they stay so.
+llvm::SmallVector<unsigned> WithBatchLast(llvm::ArrayRef<unsigned> order, llvm::ArrayRef<int32_t> dims) {
+  llvm::SmallVector<unsigned> with_batch_last(order);
+  const unsigned num_batched = order.size() - 2;
+  auto is_of_matrix = [&](unsigned dim) {
+    return (dims.empty() ? dim : static_cast<unsigned>(llvm::find(dims, dim) - dims.begin())) >= num_batched;
+  };
+  if (is_of_matrix(order[0])) std::stable_partition(with_batch_last.begin(), with_batch_last.end(), is_of_matrix);
+  return with_batch_last;
+}
+
 }  // namespace
 
 llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type) {
@@ -54,8 +66,9 @@ llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type) {
   return order;
 }
 
-mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> threads_order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
+  const llvm::SmallVector<unsigned> order = WithBatchLast(threads_order, dims);
   unsigned k = DimOfK(type.getRank(), operand.getOpIdx());
   if (!dims.empty()) k = dims[k];
   const bool is_across = order[0] != k;

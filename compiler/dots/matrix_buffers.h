@@ -9,7 +9,8 @@ namespace tritond::compiler {
 
 // The encoding of a buffer that holds `type` in `order`, fastest dimension first. The buffer is for an operand of
 // encoding `operand`, whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than
-// a byte.
+// a byte. A batch is the slowest dimension, unless it is the fastest of `order`: units read neighbouring rows of one
+// matrix.
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits, of more where neighbouring lanes read as much of

@@ -189,3 +189,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %y : tensor<64x64xf32, #b>
   }
 }
+
+// -----
+
+// Threads load a row of each matrix of a batch. The unit reads neighbouring rows of one: they are neighbours in memory.
+// CHECK: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [2, 1, 0]}>
+// CHECK-LABEL: @batch
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<16x16x64xf16, #[[S]], #smem>
+#blocked = #ttg.blocked<{sizePerThread = [1, 1, 8], threadsPerWarp = [4, 1, 8], warpsPerCTA = [4, 1, 1], order = [2, 0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1, 1], instrShape = [1, 16, 8]}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @batch(%b: tensor<16x16x64xf16, #blocked>) -> tensor<16x16x64xf16, #b> {
+    %y = ttg.convert_layout %b : tensor<16x16x64xf16, #blocked> -> tensor<16x16x64xf16, #b>
+    tt.return %y : tensor<16x16x64xf16, #b>
+  }
+}
