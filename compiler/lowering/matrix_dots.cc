@@ -6,7 +6,8 @@
 //   for each k-slice, for each tile (m0, n0) of the result:
 //     c[(m0, n0) + fragment] = instruction(a[(m0, k0) + fragment], b[(k0, n0) + fragment], c[(m0, n0) + fragment])
 //
-// The k-slice is the outer loop, so that neighbouring instructions don't depend on each other.
+// The k-slice is the outer loop, so that neighbouring instructions don't depend on each other. Where a tile is larger
+// than the result, its elements repeat: they stay in the instruction's own registers until the last slice.
 #include "compiler/lowering/dots.h"
 
 namespace tritond::compiler {
@@ -70,8 +71,10 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
   mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
   Values accumulators;
   for (Value initial : f.Get(dot.c)) accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
+  std::vector<Values> sums;
+  for (const MatrixTile& tile : tiles) sums.push_back(Pick(accumulators, tile.registers));
   for (int64_t k = 0; k < type_a.getDimSize(rank - 1) * dot.packed_a; k += instruction.k) {
-    for (const MatrixTile& tile : tiles) {
+    for (auto [tile, sum] : llvm::zip_equal(tiles, sums)) {
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
       origin_a[rank - 1] = k / dot.packed_a;
       origin_b[rank - 2] = k / dot.packed_b;
@@ -79,12 +82,13 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
       auto b = RegistersOf(at_b, origin_b, instruction.b, type_b.getShape());
       if (a.empty() || b.empty())
         return op->emitOpError("has operand encodings that are not those of its result's matrix instruction");
-      FailureOr<Values> c =
-          multiply(tile.origin, k, Pick(f.Get(dot.a), a), Pick(f.Get(dot.b), b), Pick(accumulators, tile.registers));
+      FailureOr<Values> c = multiply(tile.origin, k, Pick(f.Get(dot.a), a), Pick(f.Get(dot.b), b), sum);
       if (failed(c)) return mlir::failure();
-      for (auto [r, value] : llvm::zip(tile.registers, *c)) accumulators[r] = value;
+      sum = *c;
     }
   }
+  for (const auto& [tile, sum] : llvm::zip_equal(tiles, sums))
+    for (auto [r, value] : llvm::zip(tile.registers, sum)) accumulators[r] = value;
   // Copies of an element have its sum.
   RegisterAt at = RegistersByCoordinates(layout);
   Values results;

@@ -44,3 +44,28 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// A column alone: the tile has eight, of which each lane holds two copies. Both go from slice to slice as they are.
+// CHECK-LABEL: llvm.func @column
+//       CHECK:   %[[D:.*]] = llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k16
+//       CHECK:   %[[S0:.*]] = llvm.extractvalue %[[D]][0]
+//       CHECK:   %[[S1:.*]] = llvm.extractvalue %[[D]][1]
+//       CHECK:   %[[S2:.*]] = llvm.extractvalue %[[D]][2]
+//       CHECK:   %[[S3:.*]] = llvm.extractvalue %[[D]][3]
+//       CHECK:   llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k16{{.*}} %[[S0]], %[[S1]], %[[S2]], %[[S3]]
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @column(%p: !tt.ptr<f32>) {
+    %x = arith.constant dense<1.0> : tensor<16x32xf16, #a>
+    %y = arith.constant dense<2.0> : tensor<32x1xf16, #b>
+    %z = arith.constant dense<0.0> : tensor<16x1xf32, #mma>
+    %d = tt.dot %x, %y, %z : tensor<16x32xf16, #a> * tensor<32x1xf16, #b> -> tensor<16x1xf32, #mma>
+    %q = tt.splat %p : !tt.ptr<f32> -> tensor<16x1x!tt.ptr<f32>, #mma>
+    tt.store %q, %d : tensor<16x1x!tt.ptr<f32>, #mma>
+    tt.return
+  }
+}
