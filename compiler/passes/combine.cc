@@ -8,6 +8,7 @@
 //   reduce(reshape %x)                              ->  reduce(reshape %x allow_reorder) the order does not matter
 //   reshape(descriptor_load : 1x8x16) : 8x16        ->  descriptor_load : 8x16           no reshape
 //   trans(extf %x)                                  ->  extf(trans %x)                   buffers are read transposed
+//   for %i = 0 to extui %c { … }                    ->  if %c { … }                      no second iteration
 //
 // What keeps each of them true:
 // - Offsets are sign-extended to 64 bits before they are added to a pointer. The sum of two 32-bit offsets may wrap, so
@@ -19,6 +20,8 @@
 // - A load by descriptor drops leading dimensions of one element only, and has no other user.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CastInterfaces.h"
@@ -201,11 +204,29 @@ LogicalResult TransposeBeforeCast(tt::TransOp trans, PatternRewriter& rewriter) 
   return mlir::success();
 }
 
+LogicalResult BranchInsteadOfLoop(mlir::scf::ForOp loop, PatternRewriter& b) {
+  auto count = loop.getUpperBound().getDefiningOp<arith::ExtUIOp>();
+  if (!count || !count.getIn().getType().isInteger(1)) return mlir::failure();
+  if (!mlir::isZeroInteger(loop.getLowerBound()) || mlir::getConstantIntValue(loop.getStep()).value_or(0) < 1)
+    return mlir::failure();
+  auto branch = mlir::scf::IfOp::create(b, loop.getLoc(), loop.getResultTypes(), count.getIn(), /*addThenBlock=*/true,
+                                        /*addElseBlock=*/loop.getNumResults() > 0);
+  llvm::SmallVector<Value> arguments{loop.getLowerBound()};
+  llvm::append_range(arguments, loop.getInitArgs());
+  if (loop.getNumResults() > 0) {
+    b.setInsertionPointToStart(branch.elseBlock());
+    mlir::scf::YieldOp::create(b, loop.getLoc(), loop.getInitArgs());
+  }
+  b.mergeBlocks(loop.getBody(), branch.thenBlock(), arguments);
+  b.replaceOp(loop, branch.getResults());
+  return mlir::success();
+}
+
 class CombinePass : public impl::CombinePassBase<CombinePass> {
   void runOnOperation() override {
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add(CombineAddPtr).add(CombineSelectMaskedLoad).add(CombineMulReduce).add(ReorderReshape);
-    patterns.add(CombineReshapeDescriptorLoad).add(TransposeBeforeCast);
+    patterns.add(CombineReshapeDescriptorLoad).add(TransposeBeforeCast).add(BranchInsteadOfLoop);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotOp>).add(CombineDotAdd<arith::AddIOp, tt::DotOp>);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotScaledOp>);
     if (failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();

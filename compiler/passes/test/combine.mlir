@@ -317,3 +317,37 @@ tt.func @transposed_cast(%x: tensor<8x16xbf16>, %y: tensor<8x16xbf16>) -> (tenso
   %d = tt.trans %c {order = array<i32: 1, 0>} : tensor<8x16xf32> -> tensor<16x8xf32>
   tt.return %b, %c, %d : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x8xf32>
 }
+
+// -----
+
+// A condition as the bound of a loop: it runs once or not at all. Where the loop begins elsewhere, it stays.
+// CHECK-LABEL: @one_iteration
+//  CHECK-SAME:   (%[[C:.*]]: i1, %[[P:.*]]: !tt.ptr<f32>, %[[X:.*]]: f32
+//       CHECK:   %[[Y:.*]] = scf.if %[[C]] -> (f32) {
+//       CHECK:     %[[Z:.*]] = arith.addf %[[X]], %[[X]]
+//       CHECK:     tt.store %{{.*}}, %[[Z]]
+//       CHECK:     scf.yield %[[Z]]
+//       CHECK:   } else {
+//       CHECK:     scf.yield %[[X]]
+//       CHECK:   scf.if %[[C]] {
+//   CHECK-NOT:   else
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to
+//       CHECK:   tt.return %[[Y]]
+tt.func @one_iteration(%c: i1, %p: !tt.ptr<f32>, %x: f32, %first: i32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %n = arith.extui %c : i1 to i32
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (f32) : i32 {
+    %q = tt.addptr %p, %i : !tt.ptr<f32>, i32
+    %z = arith.addf %a, %a : f32
+    tt.store %q, %z : !tt.ptr<f32>
+    scf.yield %z : f32
+  }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tt.store %p, %x : !tt.ptr<f32>
+  }
+  scf.for %i = %first to %n step %c1 : i32 {
+    tt.store %p, %x : !tt.ptr<f32>
+  }
+  tt.return %y : f32
+}
