@@ -228,7 +228,8 @@ def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
   let summary = "takes blocks of loops as they are where scalars tell that a mask holds everywhere";
   let options = [
     Option<"registers", "registers", "int64_t", "0",
-           "words that the blocks of a multiprocessor have together; 0: not known">];
+           "words that the blocks of a multiprocessor have together; 0: not known">,
+    Option<"most_registers", "most-registers", "int64_t", "255", "words of a thread">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {

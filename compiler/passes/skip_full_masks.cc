@@ -24,7 +24,10 @@
 // - All dots after the selection need it. Another one would run beside what threads compute here, and instructions do
 //   not move across branches.
 // - A thread has the registers for all tensors of the block. At a branch they are all there at once, which they need
-//   not be in a block without branches.
+//   not be in a block without branches. Where dots are, their results are there at once anyway, and a thread stores
+//   what is too much.
+// - The selection is not summed under a mask of few elements. The sum of what one condition selects from zeros is
+//   selected as a whole, and products that go to the sum are added by multiply-adds.
 // - The selection is not of booleans. Devices have few registers for these, so a branch would pack all into words. A
 //   comparison takes a mask with it for nothing.
 #include "compiler/dots/loop_registers.h"
@@ -60,6 +63,8 @@ constexpr int kMostPartial = 8;
 // Of constants and of what a sum has: 64 bits then hold all bounds.
 constexpr int64_t kMostConstant = int64_t{1} << 31;
 constexpr int kMostTerms = 16;
+// Elements of one condition, from which on they are summed before they are selected.
+constexpr int kLeastGroup = 4;
 
 // The least and greatest element of a tensor, in its own arithmetic if it did not wrap: scalars (i64) besides a
 // constant.
@@ -234,13 +239,43 @@ bool IsNeededByLaterDots(arith::SelectOp select) {
   return true;
 }
 
+// The elements that a thread has of what `mask` is made of, before they are spread.
+int64_t OwnElements(Value mask) {
+  auto type = llvm::dyn_cast<RankedTensorType>(mask.getType());
+  Operation* op = mask.getDefiningOp();
+  if (!type || (op && llvm::isa<tt::SplatOp, arith::ConstantOp>(op))) return 1;
+  int64_t elements = ttg::ToLinearLayout(type).RemoveZeroBases("register").InSize("register");
+  if (op && (SourceOfView(op) || llvm::isa<arith::AndIOp, arith::CmpIOp>(op))) {
+    int64_t of_operands = 1;
+    for (Value operand : op->getOperands()) of_operands = std::max(of_operands, OwnElements(operand));
+    elements = std::min(elements, of_operands);
+  }
+  return elements;
+}
+
+bool FeedsSumsAlone(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation* user) {
+    if (auto reduce = llvm::dyn_cast<tt::ReduceOp>(user))
+      return llvm::isa_and_present<arith::AddFOp>(reduce.SingleCombiner());
+    const bool is_view = SourceOfView(user) || llvm::isa<tt::ReshapeOp>(user);
+    return is_view && FeedsSumsAlone(user->getResult(0));
+  });
+}
+
+bool IsSummedByGroups(arith::SelectOp select) {
+  const bool is_zero = mlir::matchPattern(select.getFalseValue(), mlir::m_AnyZeroFloat());
+  return is_zero && FeedsSumsAlone(select.getResult()) &&
+         OwnElements(select.getCondition()) * kLeastGroup <= OwnElements(select.getResult());
+}
+
 // Nothing else computes the mask anyway.
 bool IsSelectionOfBlock(arith::SelectOp select) {
   auto type = llvm::dyn_cast<RankedTensorType>(select.getType());
   if (!type || !llvm::isa<RankedTensorType>(select.getCondition().getType())) return false;
   if (type.getElementType().isInteger(1)) return false;
   return llvm::isa<ForOp>(select->getParentOp()) && IsOnlySelection(select.getCondition()) &&
-         ttg::ToLinearLayout(type).InSize("register") >= kLeastRegisters && IsNeededByLaterDots(select);
+         ttg::ToLinearLayout(type).InSize("register") >= kLeastRegisters && IsNeededByLaterDots(select) &&
+         !IsSummedByGroups(select);
 }
 
 // The scores that `select` takes a product of, where their maxima and sums alone are needed.
@@ -303,8 +338,12 @@ struct SkipFullMasksPass final : impl::SkipFullMasksPassBase<SkipFullMasksPass> 
 
  private:
   bool HasRegisters(Operation* op) const {
+    if (registers == 0) return true;
     const int64_t threads = int64_t{ttg::NumWarps(op)} * ttg::ThreadsPerWarp(op);
-    return registers == 0 || PeakRegisters(*op->getBlock()) <= registers / threads;
+    const int64_t of_thread = registers / threads;
+    mlir::Block& block = *op->getBlock();
+    const bool has_dots = llvm::any_of(block, [](Operation& other) { return IsDot(&other); });
+    return PeakRegisters(block) <= (has_dots ? of_thread : std::min<int64_t>(of_thread, most_registers));
   }
 };
 

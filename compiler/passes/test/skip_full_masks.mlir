@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-skip-full-masks | FileCheck %s
 // RUN: triton-opt %s -split-input-file --ttg-skip-full-masks=registers=2048 | FileCheck %s --check-prefix=FEW
+// RUN: triton-opt %s -split-input-file --ttg-skip-full-masks="registers=65536 most-registers=16" | FileCheck %s --check-prefix=FEW
 
 // The causal mask: all true where the first row is not before the last column, and no sum has wrapped around.
 // CHECK-LABEL: @causal
@@ -294,5 +295,65 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
       scf.yield %next : tensor<16x1024xi32, #blocked>
     }
     tt.return %r : tensor<16x1024xi32, #blocked>
+  }
+}
+
+// -----
+
+// The sum of a row is selected as a whole. Not so where each element has a condition of its own.
+// CHECK-LABEL: @sums
+//   CHECK-NOT:   scf.if
+//       CHECK:   tt.return
+// CHECK-LABEL: @sums_of_single_elements
+//       CHECK:   scf.if
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]}>
+#row = #ttg.slice<{dim = 1, parent = #blocked}>
+#column = #ttg.slice<{dim = 0, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @sums(%m: i32, %n: i32, %x: tensor<8x1024xf32, #blocked>, %start: tensor<8xf32, #row>) -> tensor<8xf32, #row> {
+    %zero = arith.constant dense<0.0> : tensor<8x1024xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %i = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32, #row>
+    %i1 = tt.expand_dims %i {axis = 1 : i32} : tensor<8xi32, #row> -> tensor<8x1xi32, #blocked>
+    %m1 = tt.splat %m : i32 -> tensor<8x1xi32, #blocked>
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %start) -> (tensor<8xf32, #row>) : i32 {
+      %rows = arith.cmpi slt, %i1, %m1 : tensor<8x1xi32, #blocked>
+      %mask = tt.broadcast %rows : tensor<8x1xi1, #blocked> -> tensor<8x1024xi1, #blocked>
+      %y = arith.select %mask, %x, %zero : tensor<8x1024xi1, #blocked>, tensor<8x1024xf32, #blocked>
+      %s = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+      ^bb0(%a: f32, %b: f32):
+        %c = arith.addf %a, %b : f32
+        tt.reduce.return %c : f32
+      }) : (tensor<8x1024xf32, #blocked>) -> tensor<8xf32, #row>
+      %next = arith.addf %sum, %s : tensor<8xf32, #row>
+      scf.yield %next : tensor<8xf32, #row>
+    }
+    tt.return %r : tensor<8xf32, #row>
+  }
+  tt.func @sums_of_single_elements(%m: i32, %n: i32, %x: tensor<8x1024xf32, #blocked>, %start: tensor<8xf32, #row>) -> tensor<8xf32, #row> {
+    %zero = arith.constant dense<0.0> : tensor<8x1024xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %j = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #column>
+    %j1 = tt.expand_dims %j {axis = 0 : i32} : tensor<1024xi32, #column> -> tensor<1x1024xi32, #blocked>
+    %j2 = tt.broadcast %j1 : tensor<1x1024xi32, #blocked> -> tensor<8x1024xi32, #blocked>
+    %m1 = tt.splat %m : i32 -> tensor<8x1024xi32, #blocked>
+    %i = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32, #row>
+    %i1 = tt.expand_dims %i {axis = 1 : i32} : tensor<8xi32, #row> -> tensor<8x1xi32, #blocked>
+    %i2 = tt.broadcast %i1 : tensor<8x1xi32, #blocked> -> tensor<8x1024xi32, #blocked>
+    %ij = arith.addi %i2, %j2 : tensor<8x1024xi32, #blocked>
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %start) -> (tensor<8xf32, #row>) : i32 {
+      %mask = arith.cmpi slt, %ij, %m1 : tensor<8x1024xi32, #blocked>
+      %y = arith.select %mask, %x, %zero : tensor<8x1024xi1, #blocked>, tensor<8x1024xf32, #blocked>
+      %s = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+      ^bb0(%a: f32, %b: f32):
+        %c = arith.addf %a, %b : f32
+        tt.reduce.return %c : f32
+      }) : (tensor<8x1024xf32, #blocked>) -> tensor<8xf32, #row>
+      %next = arith.addf %sum, %s : tensor<8xf32, #row>
+      scf.yield %next : tensor<8xf32, #row>
+    }
+    tt.return %r : tensor<8xf32, #row>
   }
 }
