@@ -21,10 +21,12 @@ struct Instruction {
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d;
+                   kExitOpcode = 0x94d, kProductOpcode = 0x23c;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
+// Until a product of mma has ended.
+constexpr double kProductCycles = 32;
 
 uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
 // Of a thread whatever it has computed.
@@ -83,6 +85,21 @@ size_t CountBarriers(absl::Span<const Instruction> instructions) {
                        [](const Instruction& i) { return Opcode(i) == kBarrierOpcode; });
 }
 
+// What a product makes, and what it adds to.
+uint64_t ResultOf(const Instruction& i) { return i.low >> 16 & 0xff; }
+uint64_t AddendOf(const Instruction& i) { return i.high & 0xff; }
+
+size_t CountChained(absl::Span<const Instruction> instructions) {
+  const Instruction* last = nullptr;
+  size_t chained = 0;
+  for (const Instruction& i : instructions) {
+    if (Opcode(i) != kProductOpcode) continue;
+    chained += last && ResultOf(*last) == AddendOf(i);
+    last = &i;
+  }
+  return chained;
+}
+
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
   CubinCode code;
   code.bytes = instructions.size() * sizeof(Instruction);
@@ -99,6 +116,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += CountBarriers(body);
+    code.chained += CountChained(body);
     CountLoads(body, /*runs=*/2, &code);
   }
   if (code.loop_bytes == 0) CountLoadsOfWays(instructions, &code);
@@ -106,6 +124,11 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
 }
 
 }  // namespace
+
+double CubinCode::LoopCycles() const {
+  return static_cast<double>(loop_bytes / sizeof(Instruction)) * kIssueCycles +
+         static_cast<double>(chained) * kProductCycles;
+}
 
 CubinCode CodeOfCubin(absl::string_view cubin, const std::string& kernel, int compute_capability) {
   const absl::StatusOr<ElfImage> image = ElfImage::Parse(cubin);

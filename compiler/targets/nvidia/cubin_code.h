@@ -15,6 +15,7 @@ struct CubinCode {
   size_t loop_bytes = 0;  // of these, those of innermost loops
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
+  size_t chained = 0;     // products of mma, of innermost loops, that add to what the one right before them makes
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
   // and for those that hold the same scoreboard. Without loops, the same of the whole code: of each way through it.
@@ -22,6 +23,10 @@ struct CubinCode {
   double latencies = 0;
   int ways = 0;                // loops or ways that load
   double least_latencies = 0;  // if each iteration or way waited once
+
+  // What a warp beside others needs for an iteration of each innermost loop, in cycles, if it waits for nothing but
+  // such products.
+  double LoopCycles() const;
 
   // Bytes that are on their way at once, on average; 0: none are loaded there.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }

@@ -86,6 +86,28 @@ TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);
 }
 
+// Eight products of mma, of which so many begin sums of their own.
+std::string Products(int sums) {
+  std::string text = "{\n.reg .f32 %m<32>;\n.reg .b32 %h<6>;\n";
+  for (int i = 0; i < 6; ++i) absl::StrAppend(&text, "ld.volatile.global.u32 %h", i, ", [%rd2+", 4 * i, "];\n");
+  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&text, "mov.f32 %m", i, ", 0f00000000;\n");
+  for (int i = 0; i < 8; ++i) {
+    const int at = i % sums * 4;
+    const std::string sum = absl::StrCat("{%m", at, ", %m", at + 1, ", %m", at + 2, ", %m", at + 3, "}");
+    absl::StrAppend(&text, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ", sum,
+                    ", {%h0, %h1, %h2, %h3}, {%h4, %h5}, ", sum, ";\n");
+  }
+  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&text, "st.volatile.global.f32 [%rd2+", 4 * i, "], %m", i, ";\n");
+  return absl::StrCat(text, "}\n");
+}
+
+TEST_P(CubinCodeTest, ProductsThatAddToTheOneBeforeTakeLonger) {
+  const CubinCode one = Loop(1, /*at_once=*/true, Products(1)), four = Loop(1, /*at_once=*/true, Products(4));
+  EXPECT_EQ(one.chained, 7);
+  EXPECT_LE(four.chained, 1);
+  EXPECT_GT(one.LoopCycles(), four.LoopCycles() + 100);
+}
+
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);
   EXPECT_EQ(CodeOfCubin("", "kernel", GetParam()).AtOnce(), 0);

@@ -18,6 +18,8 @@
 //   - Many: registers that the loop itself needs are stored and loaded in every iteration. One block is faster.
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.
+//   - Products of mma that add to what the one before makes, for registers are too few for several sums at once. What
+//     a warp waits for these must not be more than what more blocks bring.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -408,7 +410,9 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
                               : grows_little(before.bytes, after.bytes);
-  return is_short && after.waits <= before.waits ? *std::move(again) : once;
+  const bool chains = after.chained > before.chained &&
+                      after.LoopCycles() * now_blocks > before.LoopCycles() * static_cast<double>(blocks);
+  return is_short && !chains && after.waits <= before.waits ? *std::move(again) : once;
 }
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,

@@ -33,6 +33,23 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
   return absl::StrCat(text, "ret;\n}\n");
 }
 
+// The same with a loop that reads 64 words, and makes eight products of mma for so many sums.
+std::string KernelWithProducts(int live, int sums, absl::string_view note = kNote) {
+  std::string loop = "{\n.reg .f32 %m<32>;\n.reg .b32 %h<6>, %n;\n.reg .pred %p;\nmov.u32 %n, 0;\n";
+  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&loop, "mov.f32 %m", i, ", 0f00000000;\n");
+  absl::StrAppend(&loop, "loop:\n.pragma \"nounroll\";\n");
+  for (int i = 0; i < 64; ++i) absl::StrAppend(&loop, "ld.volatile.shared.u32 %h", i % 6, ", [%at+", 4 * i, "];\n");
+  for (int i = 0; i < 8; ++i) {
+    const int at = i % sums * 4;
+    const std::string sum = absl::StrCat("{%m", at, ", %m", at + 1, ", %m", at + 2, ", %m", at + 3, "}");
+    absl::StrAppend(&loop, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ", sum,
+                    ", {%h0, %h1, %h2, %h3}, {%h4, %h5}, ", sum, ";\n");
+  }
+  absl::StrAppend(&loop, "add.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, %at;\n@%p bra loop;\n");
+  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&loop, "st.volatile.global.f32 [%rd2+", 4 * i, "], %m", i, ";\n");
+  return absl::StrReplaceAll(Kernel(live, 1, note), {{"ret;\n", absl::StrCat(loop, "}\nret;\n")}});
+}
+
 // Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
 class TwoBinaries final : public Assembler {
  public:
@@ -105,6 +122,15 @@ TEST_F(SecondBlock, IsLeftWhereProductsWaitForEachOther) {
   TwoBinaries one_wait(Binary(Kernel(160, 1, few, 1)), waits), as_many(Binary(Kernel(160, 1, few, 3)), waits);
   EXPECT_FALSE(Choose(one_wait, Kernel(160, 1)) == waits);
   EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == waits);
+}
+
+TEST_F(SecondBlock, IsLeftWhereProductsAddToTheOneBefore) {
+  const std::string few = absl::StrCat(".maxnreg 168\n", kNote), in_chains = Binary(KernelWithProducts(100, 1));
+  ASSERT_NE(in_chains, "");
+  TwoBinaries apart(Binary(KernelWithProducts(160, 8, few)), in_chains);
+  TwoBinaries as_many(Binary(KernelWithProducts(160, 1, few)), in_chains);
+  EXPECT_FALSE(Choose(apart, Kernel(160, 1)) == in_chains);
+  EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == in_chains);
 }
 
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
