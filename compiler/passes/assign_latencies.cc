@@ -50,10 +50,10 @@
 // multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer each.
 // So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
 // registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
-// needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave each
-// scheduler one warp, and fewer of them leave it two. Of a persistent kernel, whose programs take turns with the tiles,
-// the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
-// where they are.
+// needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
+// schedulers one warp, and fewer of them leave each two. Of a persistent kernel, whose programs take turns with the
+// tiles, the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they
+// read stay where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -220,17 +220,20 @@ class LatencyAssigner final {
     return false;
   }
 
-  // Whether each scheduler has one warp, and would have another one with fewer stages. Where threads compute with what
-  // dots make, or make what these take, the tensor cores stand still meanwhile, but for the other block's dots. Others
-  // run one after the other, and it pays only with copies that are far enough ahead all the same.
+  // Whether each scheduler, or some of them, have one warp, and all would have another one with fewer stages. Where
+  // threads compute with what dots make, or make what these take, the tensor cores stand still meanwhile, but for the
+  // other block's dots. Others run one after the other, and it pays only with copies that are far enough ahead all the
+  // same.
   bool IsAlone(int64_t blocks, int num_stages, int max_level) {
-    if (blocks * ttg::NumWarps(loop_) > limits_.issued_warps) return false;
+    const int64_t num_warps = ttg::NumWarps(loop_), two_each = 2 * limits_.issued_warps;
+    if (blocks * num_warps >= two_each) return false;
+    const int64_t least_blocks = blocks * num_warps <= limits_.issued_warps ? blocks + 1 : two_each / num_warps;
     const bool runs_on = llvm::all_of(levels_, [&](const auto& entry) { return IsReadOn(entry.first, loop_); });
     const int least = runs_on ? kLeastRunningOn : 1;
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
     const int64_t others = BytesOfOthers(/*of_outliving_dots=*/1);
     for (int latency = (num_stages - 2) / (max_level + 1); latency >= least; --latency)
-      if (ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kApart)) > blocks) return true;
+      if (ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kApart)) >= least_blocks) return true;
     return false;
   }
 
@@ -686,7 +689,9 @@ class LatencyAssigner final {
     });
   }
 
+  // Operands that units read, or threads in each iteration, for a loop that lacks registers (sink_operand_reads.cc).
   int64_t BytesOfInvariants() {
+    const bool lacks_registers = limits_.registers > 0 && RegistersOfDots(loop_) + kAddressRegisters > kMostRegisters;
     llvm::SmallSetVector<ttg::ConvertLayoutOp, 4> operands;
     for (auto dot : loop_.getBody()->getOps<tt::DotOp>())
       for (Value input : {dot.getA(), dot.getB()})
@@ -694,7 +699,8 @@ class LatencyAssigner final {
           operands.insert(convert);
     int64_t bytes = 0;
     for (ttg::ConvertLayoutOp convert : operands)
-      if (IsReadByUnit(convert)) bytes += BytesOf(convert.getType());
+      if (IsReadByUnit(convert) || (lacks_registers && IsMatrixOperand(convert.getType())))
+        bytes += BytesOf(convert.getType());
     return bytes;
   }
 
