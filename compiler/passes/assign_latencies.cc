@@ -126,6 +126,8 @@ constexpr double kCopyInstructions = 2;
 constexpr int64_t kProductBitsOfCycle = 128;
 // Of a dot whose operands are copied in place.
 constexpr int64_t kMostInPlaceAccumulators = 64;
+// What dots make that threads go on with, in words of a thread which hardly count beside others.
+constexpr int64_t kMostScores = 8;
 // Of loads beside those of the dots, that wait for the next iteration.
 constexpr int64_t kMostBesideWords = 8;
 // That addresses of copies are computed from and that wait for them.
@@ -278,14 +280,22 @@ class LatencyAssigner final {
 
   // The slot that an iteration reads is idle most of the time where threads wait for memory. Without it as much is on
   // its way for each block, and a multiprocessor may hold more of them. Where threads compute with what a dot makes,
-  // they need more registers than is known here, and these may leave no room for more blocks.
+  // they need more registers than is known here, and these may leave no room for more blocks, unless the dot makes
+  // little.
   bool AssignOneSlotLess(int latency, int max_level, int64_t others, int64_t blocks) {
     auto dots = loop_.getBody()->getOps<tt::DotOp>();
-    if (!llvm::hasSingleElement(dots) || !llvm::is_contained(loop_.getYieldedValues(), (*dots.begin()).getD()))
-      return false;
+    if (!llvm::hasSingleElement(dots)) return false;
+    tt::DotOp dot = *dots.begin();
+    const bool is_sum = llvm::is_contained(loop_.getYieldedValues(), dot.getD());
+    if (!is_sum && RegistersOf(dot.getD()) > kMostScores) return false;
     if (!MayCopyInPlace(max_level) || !WaitsForMemory(max_level)) return false;
-    const int64_t more = ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kInPlace));
-    if (more * 2 < blocks * 3) return false;
+    auto resident = [&](int64_t ahead) {
+      return ResidentBlocks(others + BytesOfBuffers(static_cast<int>(ahead), max_level, CopyTarget::kInPlace));
+    };
+    if (resident(latency) * 2 < blocks * 3) return false;
+    // Iterations that keep no sums are often split between many programs, which then have few. More blocks are better
+    // than slots where all blocks together have as much on its way.
+    while (!is_sum && latency > 1 && resident(latency - 1) * (latency - 1) >= resident(latency) * latency) --latency;
     SetLatency(latency, max_level, CopyTarget::kInPlace);
     return true;
   }
