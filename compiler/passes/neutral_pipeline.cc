@@ -122,8 +122,6 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createSkipEmptyLoopsPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
-  // Once conditions that loops do not change have left them.
-  pm.addPass(createUnswitchLoopsPass());
   // Before selects become branches: loads of small branches do not wait for their turn.
   pm.addPass(createPredicateBranchesPass());
   // Once conditions are as few as they get.

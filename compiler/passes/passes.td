@@ -163,10 +163,6 @@ def SkipEmptyLoopsPass : Pass<"ttg-skip-empty-loops", "::mlir::ModuleOp"> {
   let summary = "puts loops that some programs of a grid may not enter into branches, with what they need";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
-def UnswitchLoopsPass : Pass<"ttg-unswitch-loops", "::mlir::ModuleOp"> {
-  let summary = "makes two loops of one that asks in each iteration the same before it accesses memory";
-  let dependentDialects = ["::mlir::scf::SCFDialect"];
-}
 def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
