@@ -518,20 +518,6 @@ class LatencyAssigner final {
     }
     recurs_ = words > kMostStreamWords && words <= kMostRecurrenceWords && Recurs(words);
     if (words < limits_.min_stream_words || (words > kMostStreamWords && !recurs_) || Computes(words)) streams_.clear();
-    if (streams_.empty()) FindIndices();
-  }
-
-  // Of a loop without dots: what loads of the same iteration need for their addresses. It waits for no other load.
-  void FindIndices() {
-    int64_t words = 0;
-    for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
-      const bool is_scalar = load.getType().isIntOrFloat() && !load.getIsVolatile();
-      if (!(is_scalar || CanWait(load)) || !MayStartEarly(load, loop_) || !FeedsReads(load)) continue;
-      if (llvm::any_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); })) continue;
-      words += RegistersOf(load.getResult());
-      streams_.push_back(load);
-    }
-    if (words > kMostAddressWords) streams_.clear();
   }
 
   // Whether so much of an iteration that loads so many words waits for what the one before has made.

@@ -118,35 +118,3 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<8192xf32, #blocked>
   }
 }
-
-// -----
-
-// What an iteration loads lies where another load says. That one begins an iteration ahead, and the factor does not.
-// RATES-LABEL: @gathers
-//       RATES:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : !tt.ptr<i32>
-// CHECK-LABEL: @gathers
-//       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : !tt.ptr<i32>
-//       CHECK:   tt.load %{{.*}} : tensor<256x!tt.ptr<f16>
-//       CHECK:   tt.load %{{.*}} : !tt.ptr<f16>
-#blocked = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
-module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @gathers(%p: tensor<256x!tt.ptr<f16>, #blocked>, %rows: !tt.ptr<i32>, %factors: !tt.ptr<f16>, %n: i32) -> tensor<256xf16, #blocked> {
-    %zero = arith.constant dense<0.0> : tensor<256xf16, #blocked>
-    %c0 = arith.constant 0 : i32
-    %c1 = arith.constant 1 : i32
-    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<256xf16, #blocked>) : i32 {
-      %at = tt.addptr %rows, %i : !tt.ptr<i32>, i32
-      %row = tt.load %at : !tt.ptr<i32>
-      %offsets = tt.splat %row : i32 -> tensor<256xi32, #blocked>
-      %pi = tt.addptr %p, %offsets : tensor<256x!tt.ptr<f16>, #blocked>, tensor<256xi32, #blocked>
-      %x = tt.load %pi : tensor<256x!tt.ptr<f16>, #blocked>
-      %pf = tt.addptr %factors, %i : !tt.ptr<f16>, i32
-      %f = tt.load %pf : !tt.ptr<f16>
-      %fs = tt.splat %f : f16 -> tensor<256xf16, #blocked>
-      %y = arith.mulf %x, %fs : tensor<256xf16, #blocked>
-      %sum = arith.addf %acc, %y : tensor<256xf16, #blocked>
-      scf.yield %sum : tensor<256xf16, #blocked>
-    }
-    tt.return %r : tensor<256xf16, #blocked>
-  }
-}
