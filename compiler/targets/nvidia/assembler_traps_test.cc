@@ -158,6 +158,19 @@ TEST(GuardUnsigned, KeepsTheSignFromTheConversion) {
   EXPECT_THAT(After(GuardUnsigned, ToFloat("zext", "uitofp")), Not(HasSubstr("prmt")));
 }
 
+TEST(GuardUnsigned, ClearsTheUpperHalfOfASignExtendedByte) {
+  auto text = [](const std::string& extend, const std::string& use) {
+    return "declare i16 @llvm.ctpop.i16(i16)\ndefine void @f(i8 %b, ptr %p) {\n  %h = " + extend + " i8 %b to i16\n" +
+           use + "  ret void\n}\n";
+  };
+  const std::string count = "  %c = call i16 @llvm.ctpop.i16(i16 %h)\n  store i16 %c, ptr %p\n",
+                    word = "  %w = zext i16 %h to i32\n  store i32 %w, ptr %p\n", half = "  store i16 %h, ptr %p\n";
+  EXPECT_THAT(After(GuardUnsigned, text("sext", count)), HasSubstr("prmt"));
+  EXPECT_THAT(After(GuardUnsigned, text("sext", word)), HasSubstr("prmt"));
+  EXPECT_THAT(After(GuardUnsigned, text("sext", half)), Not(HasSubstr("prmt")));
+  EXPECT_THAT(After(GuardUnsigned, text("zext", count)), Not(HasSubstr("prmt")));
+}
+
 TEST(HideNegations, OfHalvesStandNowhere) {
   EXPECT_EQ(HideNegations("\tneg.s16 \t%rs1, %rs2;\n\tneg.s32 \t%r1, %r2;\n"),
             "\tnot.b16 \t%rs1, %rs2;\n\tadd.s16 \t%rs1, %rs1, 1;\n\tneg.s32 \t%r1, %r2;\n");

@@ -89,7 +89,8 @@ void GuardHighProducts(llvm::Module& module);
 // guard_rotations.cc. Sums and differences of shifts in a form that the assembler takes for no rotation.
 void GuardRotations(llvm::Module& module);
 
-// guard_unsigned.cc. Floats of unsigned numbers that are sign-extended, in a form that the assembler gets right.
+// guard_unsigned.cc. Floats of unsigned numbers that are sign-extended, and words of such bytes of 16 bits, in a form
+// that the assembler gets right.
 void GuardUnsigned(llvm::Module& module);
 
 // sign_products.cc. Products of numbers that are both extended with their signs are one instruction.
