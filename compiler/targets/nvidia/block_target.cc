@@ -66,11 +66,6 @@ bool Follows(const llvm::Instruction& load, const llvm::Loop* loop) {
   return false;
 }
 
-bool IsBarrier(const llvm::Instruction& instruction) {
-  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
-}
-
 // Whether no later load begins before it has ended: it acquires what other threads have released.
 bool Acquires(const llvm::Instruction& instruction) { return AssemblyOf(instruction).contains(".acq"); }
 
@@ -106,7 +101,7 @@ llvm::DenseMap<const llvm::Value*, int> LoadLevels(const llvm::Function& functio
         auto* made = llvm::dyn_cast<llvm::Instruction>(operand);
         if (made && loops.getLoopFor(made->getParent()) == loop) level = std::max(level, levels.lookup(made));
       }
-      if (IsBarrier(instruction)) behind_barriers[loop] = most.lookup(loop);
+      if (IsBlockBarrier(instruction)) behind_barriers[loop] = most.lookup(loop);
       if (IsGlobalLoad(instruction)) {
         level = std::max(level, behind_barriers.lookup(loop)) + 1;
         most[loop] = std::max(most.lookup(loop), level);
@@ -125,7 +120,7 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
   const auto levels = LoadLevels(function, loops);
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
-    if (IsBarrier(instruction)) found[loop].barriers = true;
+    if (IsBlockBarrier(instruction)) found[loop].barriers = true;
     if (loop && Acquires(instruction)) found[loop].follows = found[loop].acquires = true;
     if (IsGlobalStore(instruction)) found[loop].stores = true;
     if (!IsGlobalLoad(instruction)) continue;

@@ -3,6 +3,7 @@
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -35,6 +36,11 @@ bool IsGlobalStore(const llvm::Instruction& instruction) {
 
 bool IsSharedStore(const llvm::Instruction& instruction) {
   return IsStore(instruction, kSharedAddressSpace, "st.shared");
+}
+
+bool IsBlockBarrier(const llvm::Instruction& instruction) {
+  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
 }
 
 }  // namespace tritond::compiler::nvidia

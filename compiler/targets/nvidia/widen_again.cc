@@ -14,6 +14,7 @@
 // where two or more values, wider than halves, wait for a word. What loops use over and over stays as it is.
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/disguise.h"
+#include "compiler/targets/nvidia/memory_instructions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,11 +34,6 @@ constexpr int64_t kMostRegisters = 255;  // of a thread
 constexpr unsigned kHalfBits = 16;
 // Operations from a word to a value.
 constexpr int kMostOperations = 6;
-
-bool IsBarrier(const Instruction& instruction) {
-  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return intrinsic && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier");
-}
 
 // One instruction, or none.
 bool IsCheap(const Instruction& instruction) {
@@ -84,7 +80,7 @@ class Widening final {
     for (llvm::BasicBlock& block : function) {
       ++segments_;
       for (Instruction& instruction : block) {
-        segments_ += IsBarrier(instruction);
+        segments_ += IsBlockBarrier(instruction);
         order_[&instruction] = static_cast<int>(order_.size());
         segment_[&instruction] = segments_;
         FindOrigin(instruction);
