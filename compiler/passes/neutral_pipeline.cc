@@ -118,6 +118,8 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createFuseNestedLoopsPass());
   // Folds the counting of iterations; drops what the one loop need not carry.
   pm.addPass(CreateCanonicalizePass());
+  // Once loops have the parts that stay, and before any pass starts loads of a later iteration.
+  pm.addPass(createReverseLoopsPass());
   // Before anything is computed in front of loops that programs may not enter.
   pm.addPass(createSkipEmptyLoopsPass());
   // Conversions of loop-invariant tensors leave the loops.

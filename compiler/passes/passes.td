@@ -163,6 +163,10 @@ def SkipEmptyLoopsPass : Pass<"ttg-skip-empty-loops", "::mlir::ModuleOp"> {
   let summary = "puts loops that some programs of a grid may not enter into branches, with what they need";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
+  let summary = "runs loops backwards that read again what a loop before them has read";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
