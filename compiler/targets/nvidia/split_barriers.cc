@@ -28,8 +28,8 @@
 // - What is read before the loop, for iterations that begin there, is over: a barrier of the block comes first.
 //
 // Where all copies are of whole blocks that tensors' descriptors name, bulk copies take their place (bulk_copies.cc).
-// These need no barrier of the block either, also where it has one warp group. There the loop may touch other shared
-// memory, with barriers of its own.
+// These need no barrier of the block either, also where it has one warp group, or warps multiply alone (tt.dot). There
+// the loop may touch other shared memory, with barriers of its own.
 #include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/block_limits.h"
@@ -64,6 +64,8 @@ struct Read {
   bool ends_in_next = false;
 };
 
+bool IsDot(Operation& op) { return llvm::isa<WarpGroupDotOp, tt::DotOp>(op); }
+
 bool Touches(Operation* op) {
   auto result = op->walk([](Operation* inner) {
     auto is_buffer = [](mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); };
@@ -87,7 +89,7 @@ class LoopBarrier final {
     if (!FindArrival() && !MayArriveAtCopies()) return false;
     bulk_ = BulkCopies::Find(loop_, wait_, copies_, first_copies_, arrival_, loop_maps_);
     if (bulk_ && !bulk_->Pays()) bulk_.reset();
-    return bulk_ || (arrival_ && !has_barriers_ && ttg::NumWarps(loop_) > kGroupWarps);
+    return bulk_ || (has_group_dots_ && arrival_ && !has_barriers_ && ttg::NumWarps(loop_) > kGroupWarps);
   }
 
   // `may_keep_buffers`: they need not share their memory with anything.
@@ -120,6 +122,7 @@ class LoopBarrier final {
   llvm::SmallVector<Read> reads_;
   Operation* arrival_ = nullptr;  // in front of which warps arrive
   bool has_barriers_ = false;     // of the block, for other shared memory
+  bool has_group_dots_ = false;
   std::optional<BulkCopies> bulk_;
 };
 
@@ -138,7 +141,6 @@ bool LoopBarrier::MayTouchMultibuffers(Operation* op) {
 
 bool LoopBarrier::FindAccesses() {
   mlir::Block* body = loop_.getBody();
-  bool has_dot = false;
   llvm::SmallVector<Operation*> others;  // that touch shared memory
   for (Operation& op : body->without_terminator()) {
     if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
@@ -150,7 +152,7 @@ bool LoopBarrier::FindAccesses() {
       copies_.push_back(copy);
     } else if (auto dot = llvm::dyn_cast<WarpGroupDotOp>(op)) {
       reads_.push_back({dot, BuffersOf(dot), dot});
-      has_dot = true;
+      has_group_dots_ = true;
     } else if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
       reads_.push_back({load, {load.getSrc()}, load});
     } else if (llvm::isa<ttng::WarpGroupWaitOp>(op)) {
@@ -161,7 +163,7 @@ bool LoopBarrier::FindAccesses() {
   }
   has_barriers_ = !others.empty();
   if (llvm::any_of(others, [&](Operation* op) { return MayTouchMultibuffers(op); })) return false;
-  return wait_ && has_dot && !copies_.empty() && llvm::all_of(multibuffers_, [&](Value buffer) {
+  return wait_ && !copies_.empty() && llvm::all_of(multibuffers_, [&](Value buffer) {
            return buffer.getDefiningOp<ttg::LocalAllocOp>() && loop_.isDefinedOutsideOfLoop(buffer);
          });
 }
@@ -248,7 +250,7 @@ bool LoopBarrier::MayArriveAtCopies() {
 
 // As early as can be, so that groups may run far apart; but the first dot of the iteration does not wait for it.
 bool LoopBarrier::FindArrival() {
-  Operation* begin = llvm::find_if(reads_, [](const Read& read) { return llvm::isa<WarpGroupDotOp>(read.op); })->op;
+  Operation* begin = &*llvm::find_if(*loop_.getBody(), IsDot);
   if (Operation* commit = NextToken().getDefiningOp(); commit && commit->getBlock() == loop_.getBody())
     if (begin->isBeforeInBlock(commit)) begin = commit;
   for (Operation* op = begin->getNextNode(); op; op = op->getNextNode()) {
@@ -329,14 +331,16 @@ class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> 
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
-      llvm::SmallVector<WarpGroupDotOp> dots;
-      function.walk([&](WarpGroupDotOp dot) { dots.push_back(dot); });
+      llvm::SmallVector<Operation*> dots;
+      function.walk([&](Operation* op) {
+        if (IsDot(*op)) dots.push_back(op);
+      });
       TensorMapMaker maps;
       llvm::SmallPtrSet<Operation*, 8> seen;
-      for (WarpGroupDotOp dot : dots) {
+      for (Operation* dot : dots) {
         auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
         if (!loop || seen.contains(dot)) continue;
-        for (auto other : loop.getBody()->getOps<WarpGroupDotOp>()) seen.insert(other);
+        for (Operation& other : *loop.getBody()) seen.insert(&other);
         BufferAliases aliases(function);
         LoopBarrier barrier(loop, aliases, loop_maps);
         if (barrier.Find()) barrier.Apply(maps, MayKeepBuffers(function));
