@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
+
 namespace tritond::compiler {
 namespace {
 
@@ -284,18 +286,45 @@ TEST(Compiler, TensorMapsOfTheLauncherAreParameters) {
   EXPECT_THAT(ptx, testing::Not(HasSubstr("tensormap.replace")));
   const nlohmann::json map = {
       {"swizzle", 3}, {"elem_size", 2}, {"elem_type", 6}, {"block_size", {64, 64}}, {"fp4_padded", false}};
-  EXPECT_EQ(result.metadata["tensordesc_meta"], nlohmann::json({map, map, nullptr}));
+  const nlohmann::json map_of_halves = {
+      {"swizzle", 3}, {"elem_size", 4}, {"elem_type", 7}, {"block_size", {64, 32}}, {"fp4_padded", false}};
+  EXPECT_EQ(result.metadata["tensordesc_meta"], nlohmann::json({map, map, map_of_halves}));
   EXPECT_EQ(result.metadata["global_scratch_size"], 0);
-  const std::vector<int> map_parameters = {128, 4, 4, 8, 8}, parts = {8, 8, 8, 8, 8, 1, 4, 4, 8, 8};
-  std::vector<int> all = map_parameters;
-  all.insert(all.end(), map_parameters.begin(), map_parameters.end());
-  all.insert(all.end(), parts.begin(), parts.end());
-  EXPECT_EQ(result.metadata["parameter_bytes"], nlohmann::json(all));
+  EXPECT_EQ(result.metadata["parameter_bytes"], nlohmann::json({128, 4, 4, 8, 8, 128, 4, 4, 8, 8, 128, 4, 4, 8, 8}));
+}
+
+// Two warps make no group for the matrix unit, and read buffers that are filled in the same way.
+TEST(Compiler, TensorMapsFillBuffersThatWarpsReadAlone) {
+  CompileRequest request = Request(kProduct);
+  request.target = "cuda:90";
+  request.abi.host_tensor_maps = true;
+  request.options = {{"num_warps", 2}};
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const std::string& ptx = result.artifacts[0].bytes;
+  EXPECT_THAT(ptx, HasSubstr("mma.sync"));
+  EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d.shared::cluster.global"));
+  EXPECT_THAT(ptx, Not(HasSubstr("cp.async.cg")));
+}
+
+// Where the descriptor is the launcher's without a map, its parts are parameters.
+TEST(Compiler, DescriptorsOfOtherLoadsAreParts) {
+  CompileRequest request = Request(absl::StrReplaceAll(
+      kProduct,
+      {{"tt.descriptor_store %c[%zero, %zero], %r",
+        "%old = tt.descriptor_load %c[%zero, %zero] : !tt.tensordesc<tensor<64x64xf32>> -> tensor<64x64xf32>\n"
+        "    %new = arith.addf %r, %old : tensor<64x64xf32>\n"
+        "    tt.descriptor_store %c[%zero, %zero], %new"}}));
+  request.target = "cuda:90";
+  request.abi.host_tensor_maps = true;
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.metadata["parameter_bytes"],
+            nlohmann::json({128, 4, 4, 8, 8, 128, 4, 4, 8, 8, 8, 8, 8, 8, 8, 1, 4, 4, 8, 8}));
 }
 
 TEST(Compiler, WhatNoTensorMapCopiesIsAsWithoutThem) {
-  for (const nlohmann::json& options :
-       {nlohmann::json{{"num_warps", 2}}, nlohmann::json{{"num_ctas", 2}}, nlohmann::json{{"bulk_copies", false}}}) {
+  for (const nlohmann::json& options : {nlohmann::json{{"num_ctas", 2}}, nlohmann::json{{"bulk_copies", false}}}) {
     CompileRequest request = Request(kProduct);
     request.target = "cuda:90";
     request.options = options;

@@ -282,19 +282,14 @@ bool IsBesideDots(mlir::Operation* op) {
   return outermost && Contains<tt::DotOp>(outermost);
 }
 
-// Whether a bulk copy may take the place of the store: in a loop with dots, beside which it can go on.
-bool MayBeCopied(tt::DescriptorStoreOp op, mlir::ValueRange parts) {
+// Whether a bulk copy may take the place of the store, or of the reduction: in a loop with dots, beside which it can go
+// on. Where the launcher makes the map, it pays anywhere.
+template <typename Op>
+bool MayBeCopied(Op op, mlir::ValueRange parts, bool launcher_makes_maps) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  return (bits == 8 || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) && IsBesideDots(op);
-}
-
-// The same of a reduction. Where the launcher makes the map, the copy pays anywhere.
-bool MayBeCopied(tt::DescriptorReduceOp op, mlir::ValueRange parts, bool launcher_makes_maps) {
-  RankedTensorType block = BlockOf(op.getDesc().getType());
-  const int64_t bits = block.getElementTypeBitWidth();
-  return (bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) &&
-         ((launcher_makes_maps && AreFromLaunch(parts)) || IsBesideDots(op));
+  return ((bits == 8 && llvm::isa<tt::DescriptorStoreOp>(op)) || bits == 16 || bits == 32) &&
+         IsOfBulkCopies(block, parts) && ((launcher_makes_maps && AreFromLaunch(parts)) || IsBesideDots(op));
 }
 
 // The mask of an access to the block at `indices`, which says so.
@@ -403,8 +398,11 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
 };
 
 struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
-  ConvertStore(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks)
-      : OpConversionPattern(converter, context), names_blocks_(names_blocks) {}
+  ConvertStore(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks,
+               bool launcher_makes_maps)
+      : OpConversionPattern(converter, context),
+        names_blocks_(names_blocks),
+        launcher_makes_maps_(launcher_makes_maps) {}
 
   LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
@@ -415,14 +413,14 @@ struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Value mask = access.Mask(rewriter, op.getLoc());
-    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc(), launcher_makes_maps_))
       mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices);
     rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, mask);
     return mlir::success();
   }
 
  private:
-  bool names_blocks_;
+  bool names_blocks_, launcher_makes_maps_;
 };
 
 struct ConvertScatter : public mlir::OpConversionPattern<tt::DescriptorScatterOp> {
@@ -625,8 +623,9 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add<ConvertGather, ConvertScatter>(converter, &getContext());
-    patterns.add<ConvertMake, ConvertStore>(converter, &getContext(), names_blocks);
-    patterns.add<ConvertReduce>(converter, &getContext(), names_blocks, /*launcher_makes_maps=*/marks_arguments);
+    patterns.add<ConvertMake>(converter, &getContext(), names_blocks);
+    patterns.add<ConvertStore, ConvertReduce>(converter, &getContext(), names_blocks,
+                                              /*launcher_makes_maps=*/marks_arguments);
     const AlignedLoads aligned = names_blocks ? FindAlignedLoads() : AlignedLoads();
     patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores of whole blocks in loops of dots, as persistent kernels have them, by tensor maps. Threads bring the block to
-// shared memory, and one of them starts a copy to the tensor. It goes on beside the next iteration's dots:
+// Stores of whole blocks by tensor maps: those in loops of dots, as persistent kernels have them, and any to tensors of
+// which the launcher makes the map. Threads bring the block to shared memory, and one of them starts a copy to the
+// tensor. It goes on beside the next iteration's dots:
 //
 //                                                  %slots = ttg.local_alloc
 //   scf.for … {                                    scf.for … {
@@ -19,12 +20,12 @@
 // the tensors otherwise nowhere, and does not tell other programs that it has stored. At its end the slots have been
 // read; what was written is then seen by what follows the kernel.
 //
-// Combinations with what is there (tt.atomic_rmw whose result nobody uses) are such copies, too. Where the launcher
-// makes the map they need no loop around them: an instruction for each element is what costs.
+// Combinations with what is there (tt.atomic_rmw whose result nobody uses) are such copies, too: an instruction for
+// each element is what costs.
 //
-// It pays where threads exchange the value anyway to store whole rows. The copy saves them reading it back, addresses
-// and the stores. Its maps take a program a microsecond, which a loop brings in again. Shared memory that would cost a
-// resident block is not taken.
+// It pays where threads exchange the value anyway to store whole rows. The copy saves them reading it back, addresses,
+// masks and the stores. Its maps take a program a microsecond unless the launcher makes them, which a loop brings in
+// again. Shared memory that would cost a resident block is not taken.
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/contains.h"
 #include "compiler/ir/encodings.h"
@@ -180,7 +181,7 @@ bool FunctionStores::Find() {
     std::optional<BlockStore> block = BlockStoreOf(op);
     Operation* place = block ? OutermostLoop(op) : nullptr;
     if (!place || refused_.contains(op)) return;
-    const bool has_map = block->reduction && HasHostMap(block->block.getBase());
+    const bool has_map = HasHostMap(block->block.getBase());
     if (has_map || (place != op && Contains<ttng::WarpGroupDotOp>(place))) found.push_back(*block);
   });
   // One that stays makes others stay that may be of its tensor.
@@ -232,14 +233,21 @@ int64_t WordsOf(llvm::ArrayRef<BlockStore> stores) {
   return words;
 }
 
-// Whether nothing uses the buffer from `place` on, an operation outside of loops.
+// Whether nothing uses the buffer, or a view of it, from `place` on, an operation outside of loops.
 bool IsOver(ttg::LocalAllocOp alloc, Operation* place) {
+  if (llvm::isa<mlir::LoopLikeOpInterface>(place)) return false;
   mlir::Block& body = place->getParentOfType<tt::FuncOp>().getBody().front();
   Operation* begin = body.findAncestorOpInBlock(*place);
-  return !llvm::isa<mlir::LoopLikeOpInterface>(place) && llvm::all_of(alloc->getUsers(), [&](Operation* user) {
-    return body.findAncestorOpInBlock(*user)->isBeforeInBlock(begin) &&
-           llvm::none_of(user->getResultTypes(), [](mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); });
-  });
+  llvm::SmallVector<Value> views{alloc.getResult()};
+  while (!views.empty()) {
+    for (Operation* user : views.pop_back_val().getUsers()) {
+      if (user->hasTrait<mlir::OpTrait::IsTerminator>() || !body.findAncestorOpInBlock(*user)->isBeforeInBlock(begin))
+        return false;
+      llvm::copy_if(user->getResults(), std::back_inserter(views),
+                    [](Value result) { return llvm::isa<ttg::MemDescType>(result.getType()); });
+    }
+  }
+  return true;
 }
 
 // Of shared memory at a loop or another operation, beside what the blocks have that are resident together. Buffers that
