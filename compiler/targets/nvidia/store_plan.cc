@@ -21,8 +21,8 @@ namespace {
 using mlir::RankedTensorType;
 using mlir::Value;
 
-// Where parts take turns, so many are in flight.
-constexpr int64_t kLeastSlots = 2;
+// Where parts take turns, so many are in flight, if there is room.
+constexpr int64_t kSlotsInTurns = 2;
 constexpr int kMostParts = 8;
 // The swizzles of rows. A cut leaves rows of 128 bytes: they are what memory moves at once.
 constexpr int64_t kLeastRowBytes = 32, kMostSwizzleBytes = 128, kLeastRows = 8;
@@ -82,8 +82,8 @@ bool AreApart(tt::BlockMaskOp a, tt::BlockMaskOp b) {
 
 class Planner final {
  public:
-  Planner(llvm::ArrayRef<BlockStore> stores, llvm::ArrayRef<size_t> runs, int64_t free_bytes)
-      : stores_(stores), runs_(runs), free_bytes_(free_bytes) {}
+  Planner(llvm::ArrayRef<BlockStore> stores, llvm::ArrayRef<size_t> runs, int64_t free_bytes, int64_t least_slots)
+      : stores_(stores), runs_(runs), free_bytes_(free_bytes), least_slots_(least_slots) {}
 
   // Blocks in so many parts along a dimension of their values.
   std::optional<StorePlan> Plan(int parts, int dim) {
@@ -156,7 +156,7 @@ class Planner final {
       bool is_enough = true;
       for (auto [pool, all] : llvm::zip(plan_.pools, most)) {
         pool.slots = std::min(slots, all);
-        is_enough = is_enough && pool.slots >= std::min(kLeastSlots, all);
+        is_enough = is_enough && pool.slots >= std::min(least_slots_, all);
         bytes += pool.slots * BufferBytes(pool.slot);
       }
       if (is_enough && bytes <= free_bytes_) return true;
@@ -197,7 +197,7 @@ class Planner final {
 
   llvm::ArrayRef<BlockStore> stores_;
   llvm::ArrayRef<size_t> runs_;
-  const int64_t free_bytes_;
+  const int64_t free_bytes_, least_slots_;
   StorePlan plan_;
 };
 
@@ -231,10 +231,12 @@ std::optional<Halving> HalvingOf(RankedTensorType tensor, int dim) {
 
 std::optional<StorePlan> PlanStores(llvm::ArrayRef<BlockStore> stores, llvm::ArrayRef<size_t> runs,
                                     int64_t free_bytes) {
-  Planner planner(stores, runs, free_bytes);
-  for (int parts = 1; parts <= kMostParts; parts *= 2)
-    for (int dim : {1, 0})
-      if (std::optional<StorePlan> plan = planner.Plan(parts, dim)) return plan;
+  for (int64_t slots : {kSlotsInTurns, int64_t{1}}) {
+    Planner planner(stores, runs, free_bytes, slots);
+    for (int parts = 1; parts <= kMostParts; parts *= 2)
+      for (int dim : {1, 0})
+        if (std::optional<StorePlan> plan = planner.Plan(parts, dim)) return plan;
+  }
   return std::nullopt;
 }
 
