@@ -334,9 +334,10 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       if (!Contains<WarpGroupDotOp>(function)) continue;
-      BlockLimits limits{registers, max_shared_bytes, AllocatedBytes(function)};
+      const int64_t buffers = AllocatedBytes(function);
+      BlockLimits limits{registers, max_shared_bytes + reserved_shared_bytes, buffers + reserved_shared_bytes};
       // That nothing in the function takes, if nothing shares its place.
-      int64_t free_bytes = max_shared_bytes - limits.buffer_bytes - 2 * MostScratchBytes(function);
+      int64_t free_bytes = max_shared_bytes - buffers - 2 * MostScratchBytes(function);
       llvm::SmallVector<ForOp> loops;
       function.walk([&](ForOp loop) { loops.push_back(loop); });
       for (ForOp loop : loops) MultibufferOperands(loop, free_bytes, limits);

@@ -26,6 +26,8 @@ def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::M
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
   let options = [
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
+    Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "1024",
+           "of each block, beside what the kernel asks for">,
     Option<"registers", "registers", "int64_t", "65536",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
     Option<"products", "products", "int64_t", "2048",

@@ -121,6 +121,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;
+  overlap.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   overlap.registers = info.registers;
   overlap.products = arch.group_products;
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
