@@ -87,7 +87,43 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Two quarters would not fit either.
+// There is room for one quarter: each waits until the one before has been read.
+// CHECK-LABEL: @one_slot
+//       CHECK:   ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+//       CHECK:     ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
+//       CHECK:     ttng.async_tma_copy_local_to_global
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
+#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @one_slot(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i32, %pitch: i64, %inside: tensor<64x256xi1, #blocked>, %ps: tensor<64x256x!tt.ptr<f16>, #blocked>, %zero: tensor<64x256xf32, #mma>, %a: !ttg.memdesc<64x64xf16, #tile, #smem>, %b: !ttg.memdesc<64x256xf16, #turned, #smem>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %one = arith.constant 1 : i64
+    %rows = arith.extsi %m : i32 to i64
+    %used = ttg.local_alloc : () -> !ttg.memdesc<27x64x64xf16, #tile, #smem, mutable>
+    scf.for %i = %c0 to %m step %c64 : i32 {
+      %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
+      %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
+      %c = ttg.convert_layout %x : tensor<64x256xf16, #mma> -> tensor<64x256xf16, #blocked>
+      %k = tt.block_mask %inside, %p[%i, %c0], [%rows, %rows], [%pitch, %one] {block = array<i64: 64, 256>} : tensor<64x256xi1, #blocked>, <f16>
+      tt.store %ps, %c, %k : tensor<64x256x!tt.ptr<f16>, #blocked>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// Not even one quarter fits.
 // CHECK-LABEL: @no_room
 //   CHECK-NOT:   async_tma
 //       CHECK:   tt.store
@@ -103,7 +139,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c64 = arith.constant 64 : i32
     %one = arith.constant 1 : i64
     %rows = arith.extsi %m : i32 to i64
-    %used = ttg.local_alloc : () -> !ttg.memdesc<27x64x64xf16, #tile, #smem, mutable>
+    %used = ttg.local_alloc : () -> !ttg.memdesc<28x64x64xf16, #tile, #smem, mutable>
     scf.for %i = %c0 to %m step %c64 : i32 {
       %d = ttng.warp_group_dot %a, %b, %zero : !ttg.memdesc<64x64xf16, #tile, #smem> * !ttg.memdesc<64x256xf16, #turned, #smem> -> tensor<64x256xf32, #mma>
       %x = arith.truncf %d : tensor<64x256xf32, #mma> to tensor<64x256xf16, #mma>
