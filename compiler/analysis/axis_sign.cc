@@ -78,7 +78,11 @@ bool IsNonNegative(Operation* op, OperandInfos in) {
             mlir::math::CountTrailingZerosOp>([](auto) { return true; })
       // As far as they do not wrap around, which is taken for granted of indices.
       .Case<arith::AddIOp, arith::MulIOp>([&](auto) { return All(in) && width >= 32; })
-      .Case([&](arith::SubIOp difference) { return in[0].non_negative && IsRemainder(difference); })
+      // Without a sign, a difference that does not wrap around is no more than the minuend.
+      .Case([&](arith::SubIOp difference) {
+        const bool is_less = bitEnumContainsAll(difference.getOverflowFlags(), arith::IntegerOverflowFlags::nuw);
+        return in[0].non_negative && (is_less || IsRemainder(difference));
+      })
       .Case<arith::ShLIOp>([&](auto) { return in[0].non_negative && width >= 32; })
       .Case<arith::TruncIOp>([&](auto) { return in[0].non_negative && width >= 32; })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>(

@@ -120,6 +120,8 @@ constexpr int64_t kMuchLonger = 3;
 // A loop waits for memory where that takes so many times as long as its warps are busy.
 constexpr double kLeastWaiting = 1.5;
 constexpr int64_t kWordBytes = 4;
+// Much is on its way: so many times what keeps memory busy, for blocks do not always copy.
+constexpr int64_t kManyTimes = 3;
 // Of a copied word: eight for an address, a mask and the copy itself, which moves four words.
 constexpr double kCopyInstructions = 2;
 // Of a thread's accumulators times K: mma.sync of 16 bits makes 16 products for each of four accumulators in 8 cycles.
@@ -281,7 +283,7 @@ class LatencyAssigner final {
   // The slot that an iteration reads is idle most of the time where threads wait for memory. Without it as much is on
   // its way for each block, and a multiprocessor may hold more of them. Where threads compute with what a dot makes,
   // they need more registers than is known here, and these may leave no room for more blocks, unless the dot makes
-  // little.
+  // little. With one slot, a block waits while it copies. That brings nothing where all blocks have much on its way.
   bool AssignOneSlotLess(int latency, int max_level, int64_t others, int64_t blocks) {
     auto dots = loop_.getBody()->getOps<tt::DotOp>();
     if (!llvm::hasSingleElement(dots)) return false;
@@ -289,6 +291,9 @@ class LatencyAssigner final {
     const bool is_sum = llvm::is_contained(loop_.getYieldedValues(), dot.getD());
     if (!is_sum && RegistersOf(dot.getD()) > kMostScores) return false;
     if (!MayCopyInPlace(max_level) || !WaitsForMemory(max_level)) return false;
+    const int64_t on_the_way = blocks * BytesOfBuffers(latency, max_level, CopyTarget::kInPlace);
+    const bool is_enough = limits_.bytes_on_the_way > 0 && on_the_way >= kManyTimes * limits_.bytes_on_the_way;
+    if (latency == 1 && is_enough) return false;
     auto resident = [&](int64_t ahead) {
       return ResidentBlocks(others + BytesOfBuffers(static_cast<int>(ahead), max_level, CopyTarget::kInPlace));
     };
@@ -734,7 +739,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
         num_stages,           max_shared_bytes,     least_copy_bytes, most_copy_bytes,
         copies_in_lane_order, max_waiting_elements, thread_registers, registers,
         multiprocessors,      issued_warps,         min_stream_words, word_instructions,
-        reserved_shared_bytes};
+        bytes_on_the_way,     reserved_shared_bytes};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

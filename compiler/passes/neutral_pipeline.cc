@@ -97,7 +97,7 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
   pm.addPass(createRemoveLayoutConversionsPass());
 }
 
-void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
+void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp) {
   // Once all tensors have the encodings that memory and dots want: those of scans pay for others by conversions.
   pm.addPass(createTurnScansPass());
   // The same for reductions of what is made of smaller tensors.
@@ -119,7 +119,9 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   // Folds the counting of iterations; drops what the one loop need not carry.
   pm.addPass(CreateCanonicalizePass());
   // Once loops have the parts that stay, and before any pass starts loads of a later iteration.
-  pm.addPass(createReverseLoopsPass());
+  ReverseLoopsPassOptions reverse;
+  reverse.cache_bytes_of_warp = cache_bytes_of_warp;
+  pm.addPass(createReverseLoopsPass(reverse));
   // Before anything is computed in front of loops that programs may not enter.
   pm.addPass(createSkipEmptyLoopsPass());
   // Conversions of loop-invariant tensors leave the loops.
@@ -155,6 +157,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.issued_warps = limits.issued_warps;
   latencies.min_stream_words = limits.min_stream_words;
   latencies.word_instructions = limits.word_instructions;
+  latencies.bytes_on_the_way = limits.bytes_on_the_way;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());

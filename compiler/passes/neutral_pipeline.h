@@ -32,8 +32,8 @@ struct EncodingChoices {
 void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices);
 
 // For ttgir whose encodings are chosen: canonical loops, with as little in them as can be. A target that pipelines its
-// loops does so afterwards.
-void AddNeutralLoopPasses(mlir::OpPassManager& pm);
+// loops does so afterwards. `cache_bytes_of_warp`: of the cache of all multiprocessors, for each warp on the device; 0: not known.
+void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp);
 
 struct PipeliningLimits {
   int num_stages = 3;                 // iterations in flight, where a loop does not say how many
@@ -50,6 +50,7 @@ struct PipeliningLimits {
   int64_t min_stream_words =
       0;  // of a thread and iteration, from which on loads without dots start an iteration early; 0: none
   int64_t word_instructions = 0;  // that a thread issues while memory gives it a word; 0: not known
+  int64_t bytes_on_the_way = 0;   // to a multiprocessor, while memory delivers as much as it can; 0: not known
 };
 
 // Once dots have their encodings, and before conversions are removed: loads for dots get encodings that suit the

@@ -166,6 +166,9 @@ def SkipEmptyLoopsPass : Pass<"ttg-skip-empty-loops", "::mlir::ModuleOp"> {
 def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
   let summary = "runs loops backwards that read again what a loop before them has read";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"cache_bytes_of_warp", "cache-bytes-of-warp", "int64_t", "0",
+           "of the cache of all multiprocessors, for each warp on the device; 0: not known, no loop runs backwards">];
 }
 def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
@@ -279,6 +282,8 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">,
     Option<"word_instructions", "word-instructions", "int64_t", "0",
            "that a thread issues while memory gives it a word, in loops without dots; 0: not known">,
+    Option<"bytes_on_the_way", "bytes-on-the-way", "int64_t", "0",
+           "to a multiprocessor, while memory delivers as much as it can; 0: not known">,
     Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "0",
            "of each block on a multiprocessor, beside what the kernel asks for">];
 }

@@ -19,6 +19,7 @@
 // writes. Two arguments count as different memory, as for the pipeliner.
 #include "compiler/analysis/element_ranges.h"
 #include "compiler/analysis/pointer_roots.h"
+#include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,6 +50,9 @@ struct Place {
     return fixed == other.fixed && constant == other.constant && counter == other.counter && ranges == other.ranges;
   }
 };
+
+// Of a loop over a row whose length is not known.
+constexpr int64_t kTypicalIterations = 8;
 
 class PlaceFinder final {
  public:
@@ -156,7 +160,7 @@ bool CarriesInAnyOrder(ForOp loop, unsigned index) {
 }
 
 bool MayRunInAnyOrder(ForOp loop) {
-  if (StepOf(loop) == 0) return false;
+  if (StepOf(loop) == 0 || mlir::getConstantIntValue(loop.getLowerBound()) != 0) return false;
   for (unsigned i = 0; i < loop.getNumResults(); ++i)
     if (!CarriesInAnyOrder(loop, i)) return false;
   const std::optional<llvm::SmallVector<Access>> accesses = AccessesOf(loop);
@@ -170,50 +174,73 @@ bool MayRunInAnyOrder(ForOp loop) {
   return true;
 }
 
-// What the loop loads from other places in each iteration.
-llvm::SmallVector<Place> PlacesOfLoads(ForOp loop) {
-  llvm::SmallVector<Place> places;
-  for (auto load : loop.getBody()->getOps<tt::LoadOp>())
-    if (std::optional<Place> place = PlaceFinder(loop).Of(load.getPtr()); place && place->counter != 0)
-      places.push_back(std::move(*place));
+// What the loop loads from other places in each iteration, and how many bytes.
+llvm::SmallVector<std::pair<Place, int64_t>> PlacesOfLoads(ForOp loop) {
+  llvm::SmallVector<std::pair<Place, int64_t>> places;
+  for (auto load : loop.getBody()->getOps<tt::LoadOp>()) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(load.getType());
+    std::optional<Place> place = PlaceFinder(loop).Of(load.getPtr());
+    if (!tensor || !place || place->counter == 0) continue;
+    places.emplace_back(std::move(*place), tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8);
+  }
   return places;
 }
 
-// The last loop before this one that loads some of the same elements, in steps of the same size.
-ForOp LastReaderBefore(ForOp loop) {
-  const llvm::SmallVector<Place> places = PlacesOfLoads(loop);
+// A loop before another one that reads some of the same elements, in steps of the same size, and how many bytes of
+// them an iteration reads. Null: there is none.
+struct Reader {
+  ForOp loop;
+  int64_t bytes = 0;
+};
+
+// The last one.
+Reader LastReaderBefore(ForOp loop) {
+  const auto places = PlacesOfLoads(loop);
   for (Operation* before = loop->getPrevNode(); before && !places.empty(); before = before->getPrevNode()) {
-    auto first = llvm::dyn_cast<ForOp>(before);
-    if (first && StepOf(first) == StepOf(loop) &&
-        llvm::any_of(PlacesOfLoads(first), [&](const Place& place) { return llvm::is_contained(places, place); }))
-      return first;
+    Reader reader{llvm::dyn_cast<ForOp>(before)};
+    if (!reader.loop || StepOf(reader.loop) != StepOf(loop)) continue;
+    for (const auto& [place, bytes] : PlacesOfLoads(reader.loop))
+      if (llvm::any_of(places, [&, &at = place](const auto& other) { return other.first == at; })) reader.bytes += bytes;
+    if (reader.bytes > 0) return reader;
   }
-  return nullptr;
+  return {};
 }
 
 class ReverseLoopsPass final : public impl::ReverseLoopsPassBase<ReverseLoopsPass> {
+ public:
+  using ReverseLoopsPassBase::ReverseLoopsPassBase;
+
+ private:
   void runOnOperation() override {
     getOperation().walk([&](ForOp loop) {
-      ForOp first = LastReaderBefore(loop);
-      if (!first || reversed_.contains(first)) return;
+      auto [first, bytes] = LastReaderBefore(loop);
+      if (!first || reversed_.contains(first) || !ExceedsCache(loop, bytes)) return;
       if (MayRunInAnyOrder(loop)) {
         Reverse(loop);
-      } else if (!LastReaderBefore(first) && MayRunInAnyOrder(first)) {
+      } else if (!LastReaderBefore(first).loop && MayRunInAnyOrder(first)) {
         Reverse(first);
       }
     });
   }
 
+  // Whether the rows of all blocks that the device runs at once do, of which an iteration reads so many bytes.
+  bool ExceedsCache(ForOp loop, int64_t bytes) {
+    const std::optional<ConstantLoop> known = ConstantLoopOf(loop);
+    const int64_t of_block = cache_bytes_of_warp * ttg::NumWarps(loop);
+    return of_block > 0 && bytes * (known ? known->iterations : kTypicalIterations) > of_block;
+  }
+
   void Reverse(ForOp loop) {
     mlir::OpBuilder b(loop);
     const mlir::Location loc = loop.getLoc();
-    Value count = CountIterations(b, loop);
-    Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
-    Value last = CounterAt(b, loop, arith::SubIOp::create(b, loc, count, one));
+    Value zero = arith::ConstantIntOp::create(b, loc, 0, 64), one = arith::ConstantIntOp::create(b, loc, 1, 64);
+    Value number = arith::SubIOp::create(b, loc, CountIterations(b, loop), one);
+    // Without an iteration it is not used; so it is never negative, as the counter.
+    Value last = CounterAt(b, loop, arith::MaxSIOp::create(b, loc, number, zero));
     b.setInsertionPointToStart(loop.getBody());
     Value counter = loop.getInductionVar();
-    Value sum = arith::AddIOp::create(b, loc, last, loop.getLowerBound());
-    auto place = arith::SubIOp::create(b, loc, sum, counter);
+    auto place = arith::SubIOp::create(b, loc, last, counter,
+                                       arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
     counter.replaceAllUsesExcept(place, place);
     reversed_.insert(loop);
   }

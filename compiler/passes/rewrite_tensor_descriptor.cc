@@ -283,13 +283,16 @@ bool IsBesideDots(mlir::Operation* op) {
 }
 
 // Whether a bulk copy may take the place of the store, or of the reduction: in a loop with dots, beside which it can go
-// on. Where the launcher makes the map, it pays anywhere.
+// on. Where the launcher makes the map, it pays for a reduction anywhere. A store's has an end to wait for, in place of
+// masks and addresses: it pays where accumulators take the registers.
 template <typename Op>
 bool MayBeCopied(Op op, mlir::ValueRange parts, bool launcher_makes_maps) {
+  constexpr bool is_store = std::is_same_v<Op, tt::DescriptorStoreOp>;
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
-  return ((bits == 8 && llvm::isa<tt::DescriptorStoreOp>(op)) || bits == 16 || bits == 32) &&
-         IsOfBulkCopies(block, parts) && ((launcher_makes_maps && AreFromLaunch(parts)) || IsBesideDots(op));
+  const bool pays_outside = !is_store || Contains<tt::DotOp>(op->template getParentOfType<tt::FuncOp>());
+  return ((bits == 8 && is_store) || bits == 16 || bits == 32) && IsOfBulkCopies(block, parts) &&
+         ((launcher_makes_maps && AreFromLaunch(parts) && pays_outside) || IsBesideDots(op));
 }
 
 // The mask of an access to the block at `indices`, which says so.

@@ -20,6 +20,12 @@ int64_t WordInstructions(const TargetInfo& info) {
   return std::llround(4.0 * info.lanes * info.rates.issued_warps / bytes);
 }
 
+// That are on their way to a multiprocessor while memory delivers as much as it can; 0: not known.
+int64_t BytesOnTheWay(const TargetInfo& info) {
+  if (info.multiprocessors == 0) return 0;
+  return std::llround(info.rates.memory_bytes * info.rates.memory_latency / static_cast<double>(info.multiprocessors));
+}
+
 }  // namespace
 
 EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options) {
@@ -53,6 +59,7 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   limits.registers = info.registers;
   limits.multiprocessors = info.multiprocessors;
   limits.word_instructions = WordInstructions(info);
+  limits.bytes_on_the_way = BytesOnTheWay(info);
   return limits;
 }
 
@@ -65,6 +72,11 @@ WarpGroups WarpGroupsFor(const TargetInfo& info) {
   groups.least_registers = info.register_exchange.least;
   groups.most_registers = info.register_exchange.most;
   return groups;
+}
+
+int64_t CacheBytesOfWarp(const TargetInfo& info) {
+  const int64_t warps = info.multiprocessors * info.multiprocessor.warps;
+  return warps == 0 ? 0 : info.rates.cache_bytes / warps;
 }
 
 int64_t WaveOf(const TargetInfo& info, const KernelOptions& options) {

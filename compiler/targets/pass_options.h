@@ -11,6 +11,8 @@ namespace tritond::compiler {
 EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options);
 PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions& options);
 WarpGroups WarpGroupsFor(const TargetInfo& info);
+// Of the cache of all multiprocessors, for each warp that the device runs at once; 0: not known.
+int64_t CacheBytesOfWarp(const TargetInfo& info);
 // Programs that run on the device at once, about: it is a guess before registers are known. 0: not known.
 int64_t WaveOf(const TargetInfo& info, const KernelOptions& options);
 

@@ -58,6 +58,7 @@ struct Rates {
   double memory_bytes = 0;    // that its memory moves in a nanosecond
   double memory_latency = 0;  // nanoseconds until what is loaded is there
   double block_launch = 0;    // nanoseconds from the start of a block to that of the next one, on all multiprocessors
+  int64_t cache_bytes = 0;    // of the cache that all multiprocessors share
 };
 
 // What blocks share on the unit that runs them, beside its registers. All of it is 0 where it is not known.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: triton-opt %s -split-input-file --ttg-reverse-loops | FileCheck %s
+// RUN: triton-opt %s -split-input-file --ttg-reverse-loops=cache-bytes-of-warp=64 | FileCheck %s
 
 // The second loop reads the row again, so it starts at the end.
 // CHECK-LABEL: @centre
 //       CHECK:   scf.for
 //   CHECK-NOT:     arith.subi %{{.*}}, %arg
 //       CHECK:   scf.for %[[I:arg[0-9]+]] =
-//       CHECK:     %[[J:[0-9]+]] = arith.subi %{{.*}}, %[[I]] : i32
+//       CHECK:     %[[J:[0-9]+]] = arith.subi %{{.*}}, %[[I]] overflow<nsw, nuw> : i32
 //       CHECK:     tt.splat %[[J]]
 tt.func @centre(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32, %stride: i32) {
   %c0 = arith.constant 0 : i32
@@ -44,13 +44,13 @@ tt.func @centre(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32, %stride: i32) {
 // Maxima have no order, sums do: the first loop runs backwards, and the last one.
 // CHECK-LABEL: @softmax
 //       CHECK:   scf.for %[[I:arg[0-9]+]] =
-//       CHECK:     arith.subi %{{.*}}, %[[I]] : i32
+//       CHECK:     arith.subi %{{.*}}, %[[I]] overflow<nsw, nuw> : i32
 //       CHECK:     arith.maxnumf
 //       CHECK:   scf.for %[[I:arg[0-9]+]] =
-//   CHECK-NOT:     arith.subi %{{.*}}, %[[I]] : i32
+//   CHECK-NOT:     arith.subi %{{.*}}, %[[I]] overflow<nsw, nuw> : i32
 //       CHECK:     arith.addf
 //       CHECK:   scf.for %[[I:arg[0-9]+]] =
-//       CHECK:     arith.subi %{{.*}}, %[[I]] : i32
+//       CHECK:     arith.subi %{{.*}}, %[[I]] overflow<nsw, nuw> : i32
 tt.func @softmax(%x: !tt.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
@@ -91,7 +91,7 @@ tt.func @softmax(%x: !tt.ptr<f32>, %n: i32) {
 // CHECK-LABEL: @tile
 //       CHECK:   scf.for
 //       CHECK:   scf.for %[[I:arg[0-9]+]] =
-//       CHECK:     arith.subi %{{.*}}, %[[I]] : i32
+//       CHECK:     arith.subi %{{.*}}, %[[I]] overflow<nsw, nuw> : i32
 //       CHECK:   tt.store
 // CHECK-LABEL: @tiles_that_overlap
 //   CHECK-NOT:   arith.subi %{{.*}}, %arg

@@ -19,18 +19,19 @@ struct Architecture {
   // NVIDIA's data sheets of these devices:
   double clock;         // GHz, at which peak rates are given
   double memory_bytes;  // GB/s
+  int64_t cache_bytes;  // of the second cache
   // Multiply-adds of 16-bit operands in a cycle of a multiprocessor; 0: not known. By mma.sync, which on 9.0 is
   // slower than the data sheet's rate; by wgmma or tcgen05.
   int mma_products, group_products;
 };
 
 inline constexpr Architecture kArchitectures[] = {
-    {80, "sm_80", 75, 163 * 1024, 64, 32, 108, 1.41, 2039, 1024, 0},
-    {86, "sm_86", 75, 99 * 1024, 48, 16, 84, 1.80, 768, 512, 0},
-    {89, "sm_89", 78, 99 * 1024, 48, 24, 142, 2.52, 864, 512, 0},
-    {90, "sm_90a", 81, 227 * 1024, 64, 32, 132, 1.83, 4800, 1024, 2048},
-    {100, "sm_100a", 86, 227 * 1024, 64, 32, 148, 1.85, 8000, 0, 4096},
-    {120, "sm_120a", 87, 99 * 1024, 48, 24, 188, 2.62, 1792, 512, 0},
+    {80, "sm_80", 75, 163 * 1024, 64, 32, 108, 1.41, 2039, 40 << 20, 1024, 0},
+    {86, "sm_86", 75, 99 * 1024, 48, 16, 84, 1.80, 768, 6 << 20, 512, 0},
+    {89, "sm_89", 78, 99 * 1024, 48, 24, 142, 2.52, 864, 96 << 20, 512, 0},
+    {90, "sm_90a", 81, 227 * 1024, 64, 32, 132, 1.83, 4800, 50 << 20, 1024, 2048},
+    {100, "sm_100a", 86, 227 * 1024, 64, 32, 148, 1.85, 8000, 126 << 20, 0, 4096},
+    {120, "sm_120a", 87, 99 * 1024, 48, 24, 188, 2.62, 1792, 128 << 20, 512, 0},
 };
 
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.

@@ -48,7 +48,7 @@ TargetInfo Describe(const Architecture& arch) {
   // Four schedulers a multiprocessor, 32 banks of four bytes.
   info.rates = {/*issued_warps=*/4, /*shared_bytes=*/128, /*pairs_share_reads=*/true,
                 /*fill_bytes=*/64,  arch.clock,           arch.memory_bytes,
-                kMemoryLatency,     kBlockLaunch};
+                kMemoryLatency,     kBlockLaunch,         arch.cache_bytes};
   // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
   info.takes_foreign_assembly = info.takes_assembly_text = true;
   info.own_options = OwnRules();

@@ -58,7 +58,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   // Once operations have their final encodings, and so costs; before anything takes loops apart.
   pm.addPass(createFlattenNestsPass());
   // What does not depend on the device: loops with as little in them as can be.
-  AddNeutralLoopPasses(pm);
+  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
   // Loads that feed the dots become copies to buffers ahead of time.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.min_stream_words = kMinStreamWords;
