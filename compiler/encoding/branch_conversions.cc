@@ -54,14 +54,17 @@ void Convert(IfOp branch, unsigned index, RankedTensorType type) {
 
 void MoveConversionsIntoBranches(tt::FuncOp func) {
   CostModel costs;
-  func.walk([&](IfOp branch) {
+  // Branches are found first: a walk goes on at the operation after a branch, which may be a conversion that is erased.
+  llvm::SmallVector<IfOp> branches;
+  func.walk([&](IfOp branch) { branches.push_back(branch); });
+  for (IfOp branch : branches) {
     for (unsigned i = 0; i < branch.getNumResults(); ++i) {
       auto type = llvm::dyn_cast<RankedTensorType>(branch.getResult(i).getType());
       Attribute wanted = type ? WantedEncoding(branch.getResult(i)) : Attribute();
       if (wanted && costs.Registers(type, wanted) < costs.Registers(type, type.getEncoding()))
         Convert(branch, i, type.cloneWithEncoding(wanted));
     }
-  });
+  }
 }
 
 }  // namespace tritond::compiler
