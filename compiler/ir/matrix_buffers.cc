@@ -17,7 +17,7 @@ bool HasWideAccumulators(mlir::Type result) { return result.getIntOrFloatBitWidt
 // wgmma and tcgen05.mma read operands of 8 to 32 bits with K contiguous, and of 16 bits in either order.
 mlir::Attribute NvidiaMmaEncodingAttr::OperandBuffer(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                                      unsigned k) const {
-  if (getVersionMajor() < 3) return {};
+  if (getVersionMajor() < 3 || !type.getElementType().isIntOrFloat()) return {};
   const int64_t bits = type.getElementTypeBitWidth();
   if (type.getRank() != 2 || bits < 8 || bits > 32 || (bits != 16 && order[0] != k)) return {};
   const int64_t width = std::min(type.getDimSize(order[0]) * bits / 8, kSwizzleBytes);

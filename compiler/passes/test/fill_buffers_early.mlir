@@ -82,3 +82,27 @@ module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<16x128xf32, #mma>
   }
 }
+
+// -----
+
+// Threads load the first operand by pointers in its encoding. No buffer holds pointers.
+// CHECK-LABEL: @operand_of_pointers
+//       CHECK:   tt.addptr
+//  CHECK-NEXT:   tt.load
+//       CHECK:   tt.dot
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @operand_of_pointers(%p: tensor<64x64x!tt.ptr<f16>, #a>, %i: tensor<64x64xi32, #a>, %b: tensor<64x64xf16, #blocked>, %acc: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %q = tt.addptr %p, %i : tensor<64x64x!tt.ptr<f16>, #a>, tensor<64x64xi32, #a>
+    %x = tt.load %q : tensor<64x64x!tt.ptr<f16>, #a>
+    %s = ttg.local_alloc %b : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+    %y = ttg.local_load %s : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #b>
+    %d = tt.dot %x, %y, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}
