@@ -30,7 +30,7 @@ bool HaveCommonRoot(const std::optional<PointerRoots>& a, const std::optional<Po
 }  // namespace
 
 bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
-  if ((!writes && !other.writes) || (is_atomic && other.is_atomic)) return false;
+  if ((!writes && !other.writes) || (combines && combines == other.combines)) return false;
   // The first of the threads that hold copies of an element writes it; of scalars that is always the same thread.
   const bool is_scalar = !llvm::isa<RankedTensorType>(pointer.getType());
   const bool both_write = writes && other.writes;
@@ -58,8 +58,10 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
       })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) {
         access.pointer = atomic.getPtr();
-        access.writes = access.is_atomic = true;
+        access.writes = true;
       });
+  auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op);
+  if (rmw && rmw->use_empty() && rmw.getAtomicRmwOp() != tt::RmwOp::kXchg) access.combines = rmw.getAtomicRmwOp();
   if (!access.pointer) return std::nullopt;
   access.roots = RootsOfPointer(access.pointer);
   access.sum = SumOfPointer(access.pointer, mask);

@@ -16,10 +16,10 @@ struct GlobalAccess {
   std::optional<PointerRoots> roots;
   std::optional<PointerSum> sum;
   bool writes = false;
-  bool is_atomic = false;
-  bool has_copies = false;  // an element belongs to several threads
+  std::optional<tt::RmwOp> combines;  // an atomic operation that commutes with its like, and whose result is not used
+  bool has_copies = false;            // an element belongs to several threads
 
-  // Whether a thread may access here what another accesses by `other`, one of them writes, and nothing orders the two.
+  // Whether a thread may access here what another accesses by `other`, one of them writes, and the order is seen.
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
   // different data. So do those whose sums are apart. One value for both is taken to give each thread its own elements,
   // also in later iterations of a loop, unless it has copies or meets itself there as constants tell. Copies are read

@@ -455,7 +455,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
-  // Atomic operations do not conflict with each other, but with a load.
+  // Atomic operations by one value of pointers do not conflict with each other, but with a load.
   // CHECK-LABEL: tt.func public @atomics
   // CHECK: tt.atomic_rmw
   // CHECK-NEXT: tt.atomic_rmw
