@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "compiler/targets/elf_image.h"
@@ -25,8 +26,6 @@ constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode 
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
-// Until a product of mma has ended.
-constexpr double kProductCycles = 32;
 
 uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
 // Of a thread whatever it has computed.
@@ -85,19 +84,13 @@ size_t CountBarriers(absl::Span<const Instruction> instructions) {
                        [](const Instruction& i) { return Opcode(i) == kBarrierOpcode; });
 }
 
-// What a product makes, and what it adds to.
-uint64_t ResultOf(const Instruction& i) { return i.low >> 16 & 0xff; }
-uint64_t AddendOf(const Instruction& i) { return i.high & 0xff; }
+// From an instruction to the next one of its warp: so the assembler waits for results that take a known time.
+size_t Stall(const Instruction& i) { return i.high >> 41 & 0xf; }
 
-size_t CountChained(absl::Span<const Instruction> instructions) {
-  const Instruction* last = nullptr;
-  size_t chained = 0;
-  for (const Instruction& i : instructions) {
-    if (Opcode(i) != kProductOpcode) continue;
-    chained += last && ResultOf(*last) == AddendOf(i);
-    last = &i;
-  }
-  return chained;
+void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
+  if (absl::c_none_of(body, [](const Instruction& i) { return Opcode(i) == kProductOpcode; })) return;
+  code->product_bytes += body.size() * sizeof(Instruction);
+  for (const Instruction& i : body) code->product_cycles += Stall(i);
 }
 
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
@@ -116,7 +109,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += CountBarriers(body);
-    code.chained += CountChained(body);
+    CountProducts(body, &code);
     CountLoads(body, /*runs=*/2, &code);
   }
   if (code.loop_bytes == 0) CountLoadsOfWays(instructions, &code);
@@ -124,11 +117,6 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
 }
 
 }  // namespace
-
-double CubinCode::LoopCycles() const {
-  return static_cast<double>(loop_bytes / sizeof(Instruction)) * kIssueCycles +
-         static_cast<double>(chained) * kProductCycles;
-}
 
 CubinCode CodeOfCubin(absl::string_view cubin, const std::string& kernel, int compute_capability) {
   const absl::StatusOr<ElfImage> image = ElfImage::Parse(cubin);

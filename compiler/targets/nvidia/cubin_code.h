@@ -15,7 +15,9 @@ struct CubinCode {
   size_t loop_bytes = 0;  // of these, those of innermost loops
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
-  size_t chained = 0;     // products of mma, of innermost loops, that add to what the one right before them makes
+  // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
+  // alone and waits for no memory.
+  size_t product_bytes = 0, product_cycles = 0;
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
   // and for those that hold the same scoreboard. Without loops, the same of the whole code: of each way through it.
@@ -23,10 +25,6 @@ struct CubinCode {
   double latencies = 0;
   int ways = 0;                // loops or ways that load
   double least_latencies = 0;  // if each iteration or way waited once
-
-  // What a warp beside others needs for an iteration of each innermost loop, in cycles, if it waits for nothing but
-  // such products.
-  double LoopCycles() const;
 
   // Bytes that are on their way at once, on average; 0: none are loaded there.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }

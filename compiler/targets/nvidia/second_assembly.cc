@@ -57,6 +57,10 @@
 // memory delivers until it answers. A block alone on its multiprocessor gets a second one then, although both load
 // less: one computes and stores while the other waits.
 //
+// The assembler does not always order products of mma so that none waits for the one before, although a thread has the
+// registers. Where a warp would wait most of the time, it is asked for as many blocks as it has left room for. That is
+// taken where a warp then issues an iteration sooner.
+//
 // The text carries what the decision takes, for it may come from a cache:
 //
 //   .reqntid 256
@@ -116,6 +120,8 @@ constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 constexpr int64_t kMoreBesideBarriers = 5, kFewerBesideBarriers = 4;
 // The same where they store values: three for two.
 constexpr int64_t kMoreWorthStores = 3, kFewerWorthStores = 2;
+// A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
+constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
 // Of a thread, that the assembler may store although it has the registers.
@@ -410,8 +416,9 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
                               : grows_little(before.bytes, after.bytes);
-  const bool chains = after.chained > before.chained &&
-                      after.LoopCycles() * now_blocks > before.LoopCycles() * static_cast<double>(blocks);
+  const auto then_blocks = static_cast<double>(Blocks(now, note, num_warps, info));
+  const bool chains =
+      static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
   return is_short && !chains && after.waits <= before.waits ? *std::move(again) : once;
 }
 
@@ -469,6 +476,25 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   return best;
 }
 
+// The binary for as many blocks as `once` leaves room for, where products of mma wait less for each other in it.
+std::string WithFewerWaits(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                           const std::string& ptx, int num_warps, const TargetInfo& info) {
+  const BinaryResources taken = ResourcesOfCubin(once, kernel);
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch);
+  const int64_t blocks = Blocks(taken, note, num_warps, info);
+  const bool waits = before.product_cycles * kInstructionBytes > kManyCycles * before.product_bytes;
+  if (!waits || blocks == 0) return once;
+  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
+  if (!again.ok()) return once;
+  const BinaryResources now = ResourcesOfCubin(*again, kernel);
+  if (Blocks(now, note, num_warps, info) < blocks || StoredBytes(now, ptx) > StoredBytes(taken, ptx)) return once;
+  const CubinCode after = CodeOfCubin(*again, kernel, arch);
+  const bool is_short = after.product_bytes <= before.product_bytes + before.product_bytes / kShareOfCode;
+  const size_t most = before.product_cycles - before.product_cycles / kShareOfCycles;
+  return is_short && after.product_cycles <= most ? *std::move(again) : once;
+}
+
 }  // namespace
 
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
@@ -517,7 +543,8 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   if (!note) return best;
   best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
   best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
-  return WithMoreLoads(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  best = WithMoreLoads(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

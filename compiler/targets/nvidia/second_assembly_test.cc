@@ -33,12 +33,12 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
   return absl::StrCat(text, "ret;\n}\n");
 }
 
-// The same with a loop that reads 64 words, and makes eight products of mma for so many sums.
-std::string KernelWithProducts(int live, int sums, absl::string_view note = kNote) {
+// The same with a loop that reads words, and makes eight products of mma for so many sums.
+std::string KernelWithProducts(int live, int sums, absl::string_view note = kNote, int words = 64) {
   std::string loop = "{\n.reg .f32 %m<32>;\n.reg .b32 %h<6>, %n;\n.reg .pred %p;\nmov.u32 %n, 0;\n";
   for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&loop, "mov.f32 %m", i, ", 0f00000000;\n");
   absl::StrAppend(&loop, "loop:\n.pragma \"nounroll\";\n");
-  for (int i = 0; i < 64; ++i) absl::StrAppend(&loop, "ld.volatile.shared.u32 %h", i % 6, ", [%at+", 4 * i, "];\n");
+  for (int i = 0; i < words; ++i) absl::StrAppend(&loop, "ld.volatile.shared.u32 %h", i % 6, ", [%at+", 4 * i, "];\n");
   for (int i = 0; i < 8; ++i) {
     const int at = i % sums * 4;
     const std::string sum = absl::StrCat("{%m", at, ", %m", at + 1, ", %m", at + 2, ", %m", at + 3, "}");
@@ -131,6 +131,16 @@ TEST_F(SecondBlock, IsLeftWhereProductsAddToTheOneBefore) {
   TwoBinaries as_many(Binary(KernelWithProducts(160, 1, few)), in_chains);
   EXPECT_FALSE(Choose(apart, Kernel(160, 1)) == in_chains);
   EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == in_chains);
+}
+
+// Registers leave room for two blocks.
+TEST_F(SecondBlock, IsAskedForAgainWhereProductsWaitForEachOther) {
+  const std::string in_chains = Binary(KernelWithProducts(100, 1, kNote, 6));
+  const std::string apart = Binary(KernelWithProducts(100, 8, kNote, 6));
+  ASSERT_NE(apart, "");
+  TwoBinaries better(in_chains, apart), worse(apart, in_chains);
+  EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
+  EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
 }
 
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
