@@ -46,6 +46,9 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   NarrowIndicesPassOptions indices;
   indices.threads = threads;
   pm.addPass(createNarrowIndicesPass(indices));
+  // Once equal indices are one, which differed in their encodings alone later.
+  pm.addPass(createCarryScalarsPass());
+  pm.addPass(CreateCanonicalizePass());
   // Once only one of equal operations is left, what does not change in a loop is told from what does, and leaves it.
   pm.addPass(createSeparateScalarsPass());
   pm.addPass(createHoistInvariantsPass());

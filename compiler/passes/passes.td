@@ -74,6 +74,10 @@ def DropUnitDimsPass : Pass<"tt-drop-unit-dims", "::mlir::ModuleOp"> {
 def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
   let summary = "drops values that loops carry for nothing but themselves";
 }
+def CarryScalarsPass : Pass<"tt-carry-scalars", "::mlir::ModuleOp"> {
+  let summary = "loops carry how far indices have moved, not each index";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def LoopAwareCsePass : Pass<"tt-loop-aware-cse", "::mlir::ModuleOp"> {
   let summary = "makes one of values that loops carry and that are always equal, then of equal operations";
 }
