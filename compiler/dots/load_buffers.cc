@@ -87,6 +87,12 @@ LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
 
 }  // namespace
 
+bool IsRowOfTile(RankedTensorType type) {
+  if (llvm::isa_and_present<ttg::SliceEncodingAttr>(type.getEncoding())) return true;
+  return llvm::isa_and_present<ttg::MatrixEncoding>(type.getEncoding()) &&
+         llvm::is_contained(type.getShape(), type.getNumElements());
+}
+
 bool HasFill(tt::LoadOp load) {
   return load.getMask() && load.getOther() && !IsZero(load.getOther()) && !NanFlagOf(load.getOther());
 }

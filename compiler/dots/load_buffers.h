@@ -14,6 +14,10 @@ struct BufferRead {
   llvm::SmallVector<int32_t> order;  // of the dimensions, where they are transposed
 };
 
+// Whether many threads hold each element, as of a row or column under the encoding of a whole tile. One of them copies
+// it.
+bool IsRowOfTile(mlir::RankedTensorType type);
+
 // Whether elements of the load under a false mask must become something else than zero, or than the NaN that copies
 // know (ir/padding.h).
 bool HasFill(tt::LoadOp load);

@@ -162,6 +162,8 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.word_instructions = limits.word_instructions;
   latencies.bytes_on_the_way = limits.bytes_on_the_way;
   pm.addPass(createAssignLatenciesPass(latencies));
+  // Once it is known which loads become copies.
+  if (!limits.copies_in_lane_order) pm.addPass(createSpreadCopiesPass());
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());
 }

@@ -298,6 +298,10 @@ def OrderCopiesPass : Pass<"ttg-order-copies", "::mlir::ModuleOp"> {
     Option<"least_copy_bytes", "least-copy-bytes", "int", "4", "that a copy takes of a lane; this many or the most">,
     Option<"most_copy_bytes", "most-copy-bytes", "int", "16", "that a copy takes of a lane">];
 }
+def SpreadCopiesPass : Pass<"ttg-spread-copies", "::mlir::ModuleOp"> {
+  let summary = "rows that become copies get encodings under which lanes share their elements";
+  let dependentDialects = ["::tritond::ttg::TTGDialect"];
+}
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";
 }
