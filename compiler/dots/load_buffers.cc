@@ -93,6 +93,11 @@ bool IsRowOfTile(RankedTensorType type) {
          llvm::is_contained(type.getShape(), type.getNumElements());
 }
 
+bool HasCopies(RankedTensorType type) {
+  return llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding()) ||
+         IsRowOfTile(type);
+}
+
 bool HasFill(tt::LoadOp load) {
   return load.getMask() && load.getOther() && !IsZero(load.getOther()) && !NanFlagOf(load.getOther());
 }

@@ -18,6 +18,9 @@ struct BufferRead {
 // it.
 bool IsRowOfTile(mlir::RankedTensorType type);
 
+// Whether threads may copy what a load of `type` reads to a buffer. Operands of dots are converted to.
+bool HasCopies(mlir::RankedTensorType type);
+
 // Whether elements of the load under a false mask must become something else than zero, or than the NaN that copies
 // know (ir/padding.h).
 bool HasFill(tt::LoadOp load);

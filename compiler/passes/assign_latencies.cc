@@ -393,7 +393,7 @@ class LatencyAssigner final {
   // A row or column is small: with a slot more, groups of warps need not wait until all have read it.
   bool HasSpareSlot(tt::LoadOp load) {
     auto type = llvm::cast<RankedTensorType>(load.getType());
-    return IsReadOn(load, loop_) || llvm::isa<ttg::SliceEncodingAttr>(type.getEncoding());
+    return IsReadOn(load, loop_) || IsRowOfTile(type);
   }
 
   void SetLatency(int latency, int max_level, CopyTarget target) {
@@ -621,11 +621,7 @@ class LatencyAssigner final {
     if (limits_.least_copy_bytes == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     int bits = type.getElementTypeBitWidth();
-    const bool is_slice =
-        !limits_.copies_in_lane_order && llvm::isa_and_present<ttg::SliceEncodingAttr>(type.getEncoding());
-    const bool has_copies =
-        llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
-    if (!(has_copies || is_slice) || bits < 8) return false;
+    if (!HasCopies(type) || (limits_.copies_in_lane_order && IsRowOfTile(type)) || bits < 8) return false;
     // A bulk copy takes a block whose rows begin at multiples of 16 bytes, wherever the tensor ends.
     if (IsOfNamedBlock(load) && IsReadByUnit(load)) return true;
     unsigned fast = OrderInThread(type)[0];

@@ -369,9 +369,7 @@ bool CanBuffer(const LoopSchedule& schedule) {
     if (!IsBuffered(op)) return true;
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
-    return type && type.getElementType().isIntOrFloat() &&
-           llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr, ttg::SliceEncodingAttr>(
-               type.getEncoding());
+    return type && type.getElementType().isIntOrFloat() && HasCopies(type);
   });
 }
 

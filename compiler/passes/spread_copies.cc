@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row or column that is broadcast over a tile has the tile's encoding, under which a few lanes hold all of it, and all
-// others the same again. One of them copies each element, in as many instructions as a lane holds elements, and each
-// has an address of its own. So loads that become copies get an encoding under which the lanes share the elements:
+// A row or column that is broadcast over a tile has the tile's encoding, under which a few lanes hold all of it, and
+// all others the same again. One of them copies each element, in as many instructions as a lane holds elements, and
+// each has an address of its own. So loads that become copies get an encoding under which the lanes share the elements:
 //
 //   scf.for … {                                              scf.for … {
 //     %p = tt.addptr %base, %i : …, #slice                     %q = tt.addptr %base', %i' : …, #blocked
@@ -55,7 +55,8 @@ class Recomputation final {
     const EncodingRule rule = EncodingRuleOf(op);
     if (rule == EncodingRule::kFree) return true;
     return rule == EncodingRule::kTied && llvm::all_of(op->getOpOperands(), [&](mlir::OpOperand& operand) {
-             return CanMake(operand.get(), TensorType(operand.get()) ? TiedOperandEncoding(operand, encoding) : encoding);
+             return CanMake(operand.get(),
+                            TensorType(operand.get()) ? TiedOperandEncoding(operand, encoding) : encoding);
            });
   }
 

@@ -297,3 +297,33 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// A row under the encoding of a matrix unit, which operands are made of, is copied as one of a slice is.
+// CHECK-LABEL: @row
+//       CHECK:   tt.load %{{.*}} {loop.read_on, tt.latency = 2 : i32} : tensor<1x64x!tt.ptr<f32>, #mma>
+//       CHECK:   tt.load %{{.*}} {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @row(%p: tensor<1x64x!tt.ptr<f32>, #mma> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %scores: tensor<64x64xf32, #mma>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p : tensor<1x64x!tt.ptr<f32>, #mma>
+      %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %rows = tt.broadcast %x : tensor<1x64xf32, #mma> -> tensor<64x64xf32, #mma>
+      %scaled = arith.mulf %scores, %rows : tensor<64x64xf32, #mma>
+      %halves = arith.truncf %scaled : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %xa = ttg.convert_layout %halves : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+}
