@@ -7,9 +7,17 @@
 //   %b = sub (or disjoint %r, 8), (or disjoint %c, 8)   ->   (%b is %a)
 //   %d = sub (or disjoint %r, 8), %c                    %d = add %a, 8
 //
+// Nor does a loop keep a register for each of the sums that differ in a number alone. Masks compare rows with the
+// columns that a loop moves over:
+//
+//   %c1 = or disjoint %lane, 1 …                        loop:
+//   loop:                                                 %t = add %lane, %start
+//     %a = add %c1, %start …                       ->     %a = add %t, 1 …
+//
 // LLVM's reassociation finds that, too. Kernels with wgmma do without it (optimize.cc), for what it moves out of loops
-// takes registers. Here sums change only where some of a block are equal. What is new has no flags of overflow, and is
-// made of what the old sums are made of: it is poison only where they are.
+// takes registers. Here sums change only where some of a block are equal, or, in such kernels, where many take what
+// a loop keeps. What is new has no flags of overflow, and is made of what the old sums are made of: it is poison
+// only where they are.
 #include <map>
 #include <memory>
 #include <tuple>
@@ -17,8 +25,10 @@
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -29,6 +39,9 @@ namespace {
 using llvm::BinaryOperator;
 using llvm::Instruction;
 using llvm::Value;
+
+// Values that a loop need not keep for sums of one block: fewer are no want of registers.
+constexpr unsigned kManyKept = 4;
 
 // A sum or difference of two others, or a value.
 struct Sum {
@@ -45,7 +58,10 @@ struct Shifted {
 
 class Sharing final {
  public:
-  explicit Sharing(llvm::Function& function) : dominators_(function) {}
+  explicit Sharing(llvm::Function& function)
+      : dominators_(function),
+        loops_(dominators_),
+        lacks_registers_(llvm::any_of(llvm::instructions(function), IsWgmma)) {}
 
   void Run() {
     llvm::SmallVector<Member> members;
@@ -80,15 +96,27 @@ class Sharing final {
            !llvm::isa<llvm::Constant>(op.getOperand(1));
   }
 
-  // The sums of a block some of whose members are equal.
-  static llvm::DenseSet<std::pair<const Sum*, llvm::BasicBlock*>> Repeated(llvm::ArrayRef<Member> members) {
+  // Whether it is kept for `user` throughout an innermost loop, and is a number more than something else.
+  bool IsKept(Value* value, const Instruction& user) const {
+    auto* made = llvm::dyn_cast<Instruction>(value);
+    const llvm::Loop* loop = loops_.getLoopFor(user.getParent());
+    return made && loop && loop->isInnermost() && !loop->contains(made) && Adds(*made) &&
+           llvm::isa<llvm::ConstantInt>(made->getOperand(1));
+  }
+
+  // The sums of a block some of whose members are equal, or for many of which a loop keeps values of their own.
+  llvm::DenseSet<std::pair<const Sum*, llvm::BasicBlock*>> Repeated(llvm::ArrayRef<Member> members) {
     llvm::DenseMap<std::pair<const Sum*, llvm::BasicBlock*>, llvm::SmallVector<llvm::APInt>> numbers;
+    llvm::DenseMap<std::pair<const Sum*, llvm::BasicBlock*>, llvm::SmallPtrSet<Value*, 4>> kept;
     llvm::DenseSet<std::pair<const Sum*, llvm::BasicBlock*>> repeated;
     for (const Member& member : members) {
       const std::pair key(member.shifted.sum, member.op->getParent());
       auto& seen = numbers[key];
       if (llvm::is_contained(seen, member.shifted.number)) repeated.insert(key);
       seen.push_back(member.shifted.number);
+      for (Value* operand : member.op->operands())
+        if (IsKept(operand, *member.op)) kept[key].insert(operand);
+      if (lacks_registers_ && kept[key].size() >= kManyKept) repeated.insert(key);
     }
     return repeated;
   }
@@ -155,6 +183,8 @@ class Sharing final {
   }
 
   llvm::DominatorTree dominators_;
+  llvm::LoopInfo loops_;
+  const bool lacks_registers_;  // which accumulators take
   std::map<std::tuple<unsigned, Value*, const Sum*, const Sum*>, std::unique_ptr<Sum>> sums_;
   llvm::DenseMap<Value*, Shifted> shifted_;
   // What has been made of a sum and a number, in the order of the blocks.

@@ -75,6 +75,31 @@ TEST(ShareSums, SumsOfWhichNoTwoAreEqualStay) {
   EXPECT_EQ(Count(after, " = sub nsw"), 3) << after;
 }
 
+// A loop of so many sums of %n and what the entry adds to %c.
+std::string LoopOf(int sums, const std::string& product = "wgmma.mma_async") {
+  std::string entry, loop = absl::StrCat("  call void asm sideeffect \"", product, "\", \"\"()\n");
+  for (int i = 1; i <= sums; ++i) {
+    absl::StrAppend(&entry, "  %c", i, " = or disjoint i32 %c, ", i, "\n");
+    absl::StrAppend(&loop, "  %x", i, " = add nsw i32 %c", i, ", %i\n  call void @use(i32 %x", i, ")\n");
+  }
+  return absl::StrCat(
+      entry, "  br label %loop\nloop:\n  %i = phi i32 [ %n, %0 ], [ %j, %loop ]\n", loop,
+      "  %j = add i32 %i, 64\n  %ends = icmp eq i32 %j, %r\n  br i1 %ends, label %end, label %loop\nend:\n");
+}
+
+TEST(ShareSums, ALoopKeepsOneTermForManySums) {
+  const std::string after = After(LoopOf(4));
+  EXPECT_EQ(Count(after, "= add i32 %c, %i"), 1) << after;
+  EXPECT_THAT(after, AllOf(HasSubstr(", 4\n"), Not(HasSubstr("disjoint"))));
+}
+
+TEST(ShareSums, TermsOfALoopStayWhereTheyAreFewOrThereAreRegisters) {
+  const std::string few = After(LoopOf(3)), others = After(LoopOf(4, "mma.sync"));
+  EXPECT_EQ(Count(few, "= add nsw i32 %c"), 3) << few;
+  EXPECT_EQ(Count(few, "disjoint"), 3) << few;
+  EXPECT_EQ(Count(others, "= add nsw i32 %c"), 4) << others;
+}
+
 TEST(ShareSums, AnOrThatMayCarryIsNoSum) {
   const std::string after =
       After(absl::StrCat("  %r8 = or i32 %r, 8\n  %c8 = or i32 %c, 8\n"
