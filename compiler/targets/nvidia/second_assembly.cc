@@ -375,42 +375,45 @@ double EnoughLoads(int num_warps, const TargetInfo& info) {
   return kEnough * on_the_way / static_cast<double>(info.multiprocessors * num_warps * kLanes);
 }
 
-// The binary for more blocks on a multiprocessor, where that costs little.
-std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
-                           const std::string& ptx, int num_warps, const TargetInfo& info) {
+// The binary for more blocks on a multiprocessor, where that costs little; nothing where it costs much, or there is
+// none. `beside_barriers`: as many as are worth a try where warps stop at them.
+std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barriers, const std::string& kernel,
+                                      const Note& note, Assemble assemble, const std::string& ptx, int num_warps,
+                                      const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const bool streams = AskedBlocks(ptx, note) > 0;
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
   int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
-  const int64_t beside = BlocksBesideBarriers(taken, before, note, num_warps, info);
+  const int64_t beside = beside_barriers ? BlocksBesideBarriers(taken, before, note, num_warps, info) : 0;
   blocks = std::max(blocks, beside);
-  if (blocks == 0 && !streams) return once;
+  if (blocks == 0 && !streams) return std::nullopt;
   // What stores values with all registers stores more with fewer.
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
-  if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return once;
+  if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return std::nullopt;
   const bool may_grow = blocks == 0 || blocks == beside || !streams;
   const bool has_loops = before.loop_bytes > 0;
   if (blocks == 0 && has_loops) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
-  if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return once;
-  if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return once;
+  if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return std::nullopt;
+  if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return std::nullopt;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
-  if (!again.ok()) return once;
+  if (!again.ok()) return std::nullopt;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
-  if (Blocks(now, note, num_warps, info) < blocks) return once;
+  if (Blocks(now, note, num_warps, info) < blocks) return std::nullopt;
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
   const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
-  if (stores && !twice && (blocks != beside || !MayStoreBesideBarriers(taken, now, note, num_warps, info))) return once;
+  if (stores && !twice && (blocks != beside || !MayStoreBesideBarriers(taken, now, note, num_warps, info)))
+    return std::nullopt;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
-  if (note.all_warps && has_loops && loads < std::min(loaded, enough)) return once;
+  if (note.all_warps && has_loops && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
-    return once;
+    return std::nullopt;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
@@ -419,7 +422,17 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
   const auto then_blocks = static_cast<double>(Blocks(now, note, num_warps, info));
   const bool chains =
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
-  return is_short && !chains && after.waits <= before.waits ? *std::move(again) : once;
+  if (!is_short || chains || after.waits > before.waits) return std::nullopt;
+  return *std::move(again);
+}
+
+// The same, or `once`. Where so many blocks as barriers are worth store too much, fewer may not.
+std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                           const std::string& ptx, int num_warps, const TargetInfo& info) {
+  for (const bool beside_barriers : {true, false})
+    if (auto more = MoreBlocks(once, beside_barriers, kernel, note, assemble, ptx, num_warps, info))
+      return *std::move(more);
+  return once;
 }
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,

@@ -303,6 +303,16 @@ TEST_F(AllWarps, MoreBlocksThatStopAtBarriersMayStoreValues) {
   }
 }
 
+// Seven blocks have registers. Nine are worth a try, but store too much. Eight do not.
+TEST_F(AllWarps, FewerBlocksThatStopAtBarriersAreTriedToo) {
+  const std::string seven = Binary(Loop(true, 46, ".maxnreg 72\n", /*stops=*/true));
+  const std::string eight = Binary(Loop(true, 30, ".maxnreg 64\n", /*stops=*/true));
+  ASSERT_GT(ResourcesOfCubin(seven, "kernel").registers.value_or(0), 64);
+  TwoBinaries assembler(seven, eight, /*blocks=*/8);
+  EXPECT_TRUE(Choose(assembler, Kernel(64, 1, kAllWarpsNote), /*num_warps=*/4) == eight);
+  EXPECT_GT(assembler.plain, 1);
+}
+
 TEST_F(AllWarps, OfABlockThatIsAloneMayStoreTheMoreTheMoreTheyLoad) {
   const std::string alone = Binary(Loop(false, 200, "", false));
   const std::string stores = Binary(Loop(true, 120, ".maxnreg 128\n", false));
