@@ -16,8 +16,8 @@
 // - An access whose neighbours along no dimension are sure to be neighbours in memory (a gather, a scatter, one value
 //   for many elements) takes the order of the first access of its shape that has a preference. Without any, lanes lie
 //   along the dimension in which addresses are nearest to each other as a rule (typical_steps.h). Where these differ
-//   between accesses, one order for all may cost fewer sectors than conversions do. A load keeps its own where the
-//   other accesses' order costs more sectors than a conversion.
+//   between accesses, one order for all may cost fewer sectors than conversions do. An access keeps its own where
+//   the other accesses' order costs more sectors than a conversion.
 // - A load whose groups of neighbours along one dimension alone have one address, as packed weights have, asks for
 //   fewer sectors in that order. A thread takes a group, and loads it once.
 // - Addresses that come from loaded numbers, as those of pages do, have the order that they have where no mask leaves
@@ -446,7 +446,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   // Whether the order in which its addresses are near saves an access more sectors than a conversion takes, beside
   // those of its shape. What goes to dots is converted anyway.
   static bool IsBetterAlone(const Access& access, const Order& order, int lanes) {
-    if (!access.is_near || access.is_scatter || access.sectors.empty()) return false;
+    if (!access.is_near || access.sectors.empty()) return false;
     const double conversion = access.operand_bytes == 0 ? kConversionSectors : 0;
     return SectorsOfWarp(access, access.order, lanes) + conversion < SectorsOfWarp(access, order, lanes);
   }
