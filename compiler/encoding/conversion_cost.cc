@@ -127,6 +127,10 @@ int64_t CostModel::Registers(RankedTensorType type, Attribute encoding) {
   return Layout(type, encoding).InSize("register");
 }
 
+int64_t CostModel::Elements(RankedTensorType type, Attribute encoding) {
+  return Layout(type, encoding).RemoveZeroBases("register").InSize("register");
+}
+
 double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   auto [entry, is_new] = conversions_.try_emplace({type, encoding}, 0);
   if (!is_new) return entry->second;

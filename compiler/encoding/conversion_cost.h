@@ -17,6 +17,8 @@ class CostModel final {
  public:
   // Registers of a thread that hold a tensor of `type` under `encoding`.
   int64_t Registers(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // Different elements of it among them.
+  int64_t Elements(mlir::RankedTensorType type, mlir::Attribute encoding);
   // Conversion of a tensor of `type` to `encoding`. Zero if no data move, or only between registers of one thread.
   // Operands that a matrix unit reads by itself are only written, where they are written in words.
   double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);

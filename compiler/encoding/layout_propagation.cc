@@ -290,9 +290,11 @@ class EncodingGraph final {
   // How often a thread holds more elements than it has to. Not of tensors with less elements than threads, of which
   // there are always copies.
   int64_t Copies(RankedTensorType type, Attribute label) {
-    const int64_t threads = int64_t{ttg::NumWarps(func_)} * ttg::ThreadsPerWarp(func_);
-    return type.getNumElements() < threads ? 1 : costs_.Registers(type, label) * threads / type.getNumElements();
+    return IsNarrow(type) ? 1 : costs_.Registers(type, label) * Threads() / type.getNumElements();
   }
+
+  int64_t Threads() { return int64_t{ttg::NumWarps(func_)} * ttg::ThreadsPerWarp(func_); }
+  bool IsNarrow(RankedTensorType type) { return type.getNumElements() < Threads(); }
 
   // Whether each thread would make far more of the tensor than its share: a conversion costs less than that.
   bool CopiesMuch(const Node& node, Attribute label) {
@@ -312,8 +314,22 @@ class EncodingGraph final {
       const Edge& edge = edges_[index];
       if (!edge.tied) return true;
       const Attribute operand = TiedOperandEncoding(*edge.operand, label);
-      return operand && !CopiesMuch(nodes_[edge.from], operand);
+      return operand && !CopiesMuch(nodes_[edge.from], operand) && SuitsReduction(edge, operand, label);
     });
+  }
+
+  // Where the result of a reduction is in all threads alike, that says nothing about its operand. Few elements are
+  // spread over lanes then, unless these exchange more than a thread does by itself.
+  bool SuitsReduction(const Edge& edge, Attribute operand, Attribute label) {
+    auto reduce = llvm::dyn_cast<tt::ReduceOp>(edge.operand->getOwner());
+    const Node& from = nodes_[edge.from];
+    if (!reduce || !IsNarrow(from.type)) return true;
+    const Attribute spread = TiedResultEncoding(*edge.operand, from.original);
+    auto result = llvm::cast<RankedTensorType>(reduce.getResult()[0].getType()).cloneWithEncoding(spread);
+    auto cost = [&](Attribute encoding) {
+      return costs_.Elements(from.type, encoding) + costs_.Reduction(reduce, encoding);
+    };
+    return costs_.Conversion(result, label) > 0 || cost(operand) <= cost(from.original);
   }
 
   void Offer(int index, Attribute label) {

@@ -99,4 +99,27 @@ tt.func @one_sum(%q: !tt.ptr<i32>, %n: i32) {
   tt.store %p, %w : tensor<1x1x!tt.ptr<i32>, #one>
   tt.return
 }
+
+// Few elements, as many as a warp has lanes, are spread over these, too.
+// CHECK-LABEL: @sum_of_few
+// CHECK: tt.load {{.*}} : tensor<1x32x!tt.ptr<i32>, #[[WIDEST]]>
+// CHECK: "tt.reduce"
+// CHECK: (tensor<1x32xi32, #[[WIDEST]]>)
+// CHECK: tt.atomic_rmw
+tt.func @sum_of_few(%p: !tt.ptr<i32>, %q: tensor<1x1x!tt.ptr<i32>, #one>, %mask: tensor<1x1xi1, #one>) {
+  %r = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #widest}>>
+  %e = tt.expand_dims %r {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #widest}>> -> tensor<1x32xi32, #widest>
+  %ps = tt.splat %p : !tt.ptr<i32> -> tensor<1x32x!tt.ptr<i32>, #widest>
+  %at = tt.addptr %ps, %e : tensor<1x32x!tt.ptr<i32>, #widest>, tensor<1x32xi32, #widest>
+  %x = tt.load %at : tensor<1x32x!tt.ptr<i32>, #widest>
+  %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %c: i32):
+    %d = arith.addi %a, %c : i32
+    tt.reduce.return %d : i32
+  }) : (tensor<1x32xi32, #widest>) -> tensor<1xi32, #ttg.slice<{dim = 1, parent = #widest}>>
+  %v = tt.expand_dims %s {axis = 1 : i32} : tensor<1xi32, #ttg.slice<{dim = 1, parent = #widest}>> -> tensor<1x1xi32, #widest>
+  %w = ttg.convert_layout %v : tensor<1x1xi32, #widest> -> tensor<1x1xi32, #one>
+  %o = tt.atomic_rmw add, relaxed, gpu, %q, %w, %mask : (tensor<1x1x!tt.ptr<i32>, #one>, tensor<1x1xi32, #one>, tensor<1x1xi1, #one>) -> tensor<1x1xi32, #one>
+  tt.return
+}
 }
