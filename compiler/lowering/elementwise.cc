@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons, selects and integer casts: one LLVM operation an element. Elements of a thread that are
-// known to be equal are computed once: those of equal operands, and those in a group of constancy. The latter are, for
-// example, comparisons and quotients of an index that runs on.
+// known to be equal are computed once: those of equal operands, those in a group of constancy, and remainders that
+// repeat. The second are, for example, comparisons and quotients of an index that runs on.
 //
 // bf16 has no arithmetic on older devices. It is computed in f32 and rounded back, which is exactly rounded bf16
 // arithmetic for +, -, *, / (f32 has more than twice its precision).
@@ -20,20 +20,36 @@ using mlir::Value;
 namespace LLVM = mlir::LLVM;
 namespace arith = mlir::arith;
 
-// For each register of `value`, the first one that holds an equal element; empty where no group of constancy says so.
-static llvm::SmallVector<int> EqualRegisters(FunctionLowering& f, Value value) {
-  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+// More than a dimension has elements.
+static constexpr int64_t kAll = int64_t{1} << 30;
+
+// After how many elements along `dim` those of a remainder repeat: of an index that runs on, by a power of two.
+static int64_t PeriodOf(FunctionLowering& f, mlir::Operation* op, unsigned dim) {
+  if (!llvm::isa<arith::RemSIOp, arith::RemUIOp>(op)) return kAll;
+  const AxisInfo index = f.axis.Get(op->getOperand(0));
+  const int64_t divisor = f.axis.Get(op->getOperand(1)).constant.value_or(0);
+  const auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  const bool runs_on = index.dims[dim].contiguity >= type.getDimSize(dim);
+  const bool is_modular = index.non_negative || llvm::isa<arith::RemUIOp>(op);
+  return runs_on && is_modular && divisor > 0 && llvm::isPowerOf2_64(divisor) ? divisor : kAll;
+}
+
+// For each register of the result of `op`, the first one that holds an equal element; empty where nothing says so.
+static llvm::SmallVector<int> EqualRegisters(FunctionLowering& f, mlir::Operation* op) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.getElementType().isInteger()) return {};
-  AxisInfo info = f.axis.Get(value);
-  if (llvm::all_of(info.dims, [](const AxisDim& dim) { return dim.constancy == 1; })) return {};
+  llvm::SmallVector<std::pair<int64_t, int64_t>> groups;  // by dimension: a period, and neighbours in it
+  for (auto [dim, known] : llvm::enumerate(f.axis.Get(op->getResult(0)).dims))
+    groups.emplace_back(PeriodOf(f, op, dim), std::min(known.constancy, kAll));
+  if (llvm::all_of(groups, [](auto group) { return group == std::pair(kAll, int64_t{1}); })) return {};
   const LinearLayout& layout = f.LayoutOf(type);
   std::map<Coordinates, int> first_of;
   llvm::SmallVector<int> first;
   for (int r = 0; r < layout.InSize("register"); ++r) {
     // Threads add to coordinates by XOR: registers of one group stay in one.
-    Coordinates group = layout.ApplyNamed({{"register", r}});
-    for (auto [at, dim] : llvm::zip(group, info.dims)) at /= std::min<int64_t>(dim.constancy, 1 << 30);
-    first.push_back(first_of.try_emplace(group, r).first->second);
+    Coordinates place = layout.ApplyNamed({{"register", r}});
+    for (auto [at, group] : llvm::zip(place, groups)) at = at % group.first / group.second;
+    first.push_back(first_of.try_emplace(place, r).first->second);
   }
   return first;
 }
@@ -44,7 +60,7 @@ LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementF
   for (Value operand : op->getOperands()) operands.push_back(f.Get(operand));
   if (!operands.empty()) count = operands[0].size();
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, Value> done;
-  llvm::SmallVector<int> equal = count > 1 ? EqualRegisters(f, op->getResult(0)) : llvm::SmallVector<int>();
+  llvm::SmallVector<int> equal = count > 1 ? EqualRegisters(f, op) : llvm::SmallVector<int>();
   bool few = operands.size() <= 3;
   Values results, element(operands.size());
   for (size_t i = 0; i < count; ++i) {

@@ -77,13 +77,15 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
   const bool fills = !masks.empty() && !op.getOther() && ShowsLeftOut(op.getResult(), op.getMask());
   const Value zero = fills ? e.Zero(type) : Value();
   Values results(ptrs.size());
-  llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;  // what a single element was loaded into
+  llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int>
+      loaded;  // what a group was loaded into, by its first element
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     int original = first & ~groups.copies;
     Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? zero : others[first];
-    if (groups.vec == 1 && original == first && !op.getIsVolatile()) {
+    if (original == first && !op.getIsVolatile()) {
       auto [it, is_new] = loaded.try_emplace({ptrs[first], {mask, other}}, first);
-      if (!is_new) original = it->second;
+      auto fill_of = [&](int at) { return others.empty() ? ValueList() : others.slice(at, groups.vec); };
+      if (fill_of(it->second) == fill_of(first)) original = it->second;
     }
     if (original != first) {
       for (int i = 0; i < groups.vec; ++i) results[first + i] = results[original + i];
