@@ -2,8 +2,8 @@
 // Device assertions and device prints. They use the two functions that every CUDA driver offers to kernels:
 // __assertfail and vprintf ("CUDA C++ Programming Guide", "PTX Writer's Guide to Interoperability").
 //
-// Both need a branch or a stack slot, so each is a small function of its own that LLVM inlines. The caller's blocks
-// stay as they are.
+// Both need a branch or a stack slot, so each is a small function of its own. The caller's blocks stay as they are.
+// LLVM inlines assertions: a call would take conditions that are still needed out of their predicates.
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 
@@ -26,6 +26,7 @@ LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
   auto func = DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
   if (!fail || !func || !func.isExternal()) return fail ? func : nullptr;
   func.setLinkage(LLVM::Linkage::Internal);
+  func.setAlwaysInline(true);
   mlir::OpBuilder::InsertionGuard guard(b);
   mlir::Block* entry = func.addEntryBlock(b);
   mlir::Block* failed = b.createBlock(&func.getBody());

@@ -554,6 +554,7 @@ TEST_F(NvidiaOpsTest, AssertCallsTheDriverAndTraps) {
   EXPECT_THAT(ptx, HasSubstr("__assertfail"));
   EXPECT_THAT(ptx, HasSubstr("trap;"));
   EXPECT_THAT(ptx, HasSubstr("42"));
+  EXPECT_THAT(ptx, Not(HasSubstr("tritond_assert")));  // inlined
 }
 
 TEST_F(NvidiaOpsTest, PrintPromotesAsCDoes) {
