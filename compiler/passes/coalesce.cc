@@ -219,16 +219,17 @@ class AccessReader final {
     llvm::SmallVector<double, 4> sectors;
     for (const Step& step : TypicalSteps(access.pointer, inside_)) {
       if (step.jumps >= 1) return;
-      sectors.push_back(step.IsEqual() ? 1 : step.Sectors(access.element_bytes, kSectorBytes));
+      sectors.push_back(step.Sectors(access.element_bytes, kSectorBytes));
     }
+    auto apart = [&](unsigned dim) { return sectors[dim] == 0 ? 1 : sectors[dim]; };
     Order order = access.order;
     auto has_neighbours = [&](unsigned dim) { return access.type.getDimSize(dim) > 1; };
     const bool skips = llvm::count_if(order, has_neighbours) > 1;
     std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
       if (skips && has_neighbours(a) != has_neighbours(b)) return has_neighbours(a);
-      return sectors[a] < sectors[b];
+      return apart(a) < apart(b);
     });
-    access.is_near = sectors[order[0]] <= sectors[order[1]] / kFarNearer;
+    access.is_near = apart(order[0]) <= apart(order[1]) / kFarNearer;
     if (access.is_near) access.order = order;
     access.sectors = std::move(sectors);
   }

@@ -133,4 +133,23 @@ tt.func @transposed(%p: tensor<32x32x!tt.ptr<f16>, #b> {tt.contiguity = dense<[1
   tt.store %to, %v : tensor<32x32x!tt.ptr<f16>, #b>
   tt.return
 }
+
+// Each column has one number. Neighbours along it ask for one sector, so lanes may lie as those of the other load.
+// CHECK-LABEL: @one_for_all
+// CHECK: tt.load {{.*}} : tensor<64x8x!tt.ptr<f32>, #[[TALL:.+]]>
+// CHECK: tt.load {{.*}} : tensor<64x8x!tt.ptr<f32>, #[[TALL]]>
+tt.func @one_for_all(%p: tensor<64x8x!tt.ptr<f32>, #b> {tt.contiguity = dense<[64, 1]> : tensor<2xi32>, tt.divisibility = dense<[16, 1]> : tensor<2xi32>}, %q: !tt.ptr<f32>, %n: i32) -> (tensor<64x8xf32, #b>, tensor<64x8xf32, #b>) {
+  %x = tt.load %p : tensor<64x8x!tt.ptr<f32>, #b>
+  %rows = arith.constant dense<6304> : tensor<8xi32, #c>
+  %j = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32, #c>
+  %ns = tt.splat %n : i32 -> tensor<8xi32, #c>
+  %k = arith.addi %j, %ns : tensor<8xi32, #c>
+  %row = arith.remsi %k, %rows : tensor<8xi32, #c>
+  %row1 = tt.expand_dims %row {axis = 0 : i32} : tensor<8xi32, #c> -> tensor<1x8xi32, #b>
+  %row2 = tt.broadcast %row1 : tensor<1x8xi32, #b> -> tensor<64x8xi32, #b>
+  %qs = tt.splat %q : !tt.ptr<f32> -> tensor<64x8x!tt.ptr<f32>, #b>
+  %at = tt.addptr %qs, %row2 : tensor<64x8x!tt.ptr<f32>, #b>, tensor<64x8xi32, #b>
+  %y = tt.load %at : tensor<64x8x!tt.ptr<f32>, #b>
+  tt.return %x, %y : tensor<64x8xf32, #b>, tensor<64x8xf32, #b>
+}
 }
