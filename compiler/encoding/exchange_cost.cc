@@ -12,17 +12,18 @@ namespace {
 
 using mlir::RankedTensorType;
 
-// Instructions that combine two tuples, and words and values of a tuple.
+// Instructions that combine two tuples, and words of a tuple.
 struct Tuple {
   double combine = 0, words = 0;
-  size_t values = 0;
 };
 
 Tuple TupleOf(mlir::Region& combine, mlir::ValueRange operands) {
   Tuple tuple;
-  tuple.values = operands.size();
+  auto is_long = [](mlir::Type type) { return type.isInteger(64); };
   combine.walk([&](mlir::Operation* op) {
-    if (!op->hasTrait<mlir::OpTrait::IsTerminator>()) tuple.combine += CostModel::ElementCost(op).value_or(1);
+    if (op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+    // Integers of 64 bits take an instruction for each half.
+    tuple.combine += CostModel::ElementCost(op).value_or(1) * (llvm::any_of(op->getOperandTypes(), is_long) ? 2 : 1);
   });
   for (mlir::Value operand : operands) tuple.words += ElementBytes(tt::ElementOf(operand.getType())) > 4 ? 2 : 1;
   return tuple;
@@ -43,7 +44,7 @@ double ScanCost(tt::ScanOp scan, const LinearLayout& layout) {
   const auto shape = llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()).getShape();
   const auto runs = RunsAlong(layout, ttg::DimNames(shape.size())[scan.getAxis()]);
   const double elements = ElementsOf(layout);
-  const double shuffle = kShuffledWord * tuple.words, carry = tuple.combine + static_cast<double>(tuple.values);
+  const double shuffle = kShuffledWord * tuple.words, carry = tuple.combine + tuple.words;
   double cost = 0, chunks = elements;
   bool follows_lanes = false;  // the last lane of a chunk has its total
   for (size_t i = 0; i < runs.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/layout_rematerialization.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/operands.h"
 #include "compiler/passes/exchangeable_bits.h"
 #include "compiler/passes/passes.h"
 
@@ -88,13 +89,31 @@ class ScanTurner final {
  private:
   double Conversions(tt::ScanOp scan, Attribute encoding) {
     double cost = 0;
-    for (Value src : scan.getSrcs()) cost += costs_.Conversion(llvm::cast<RankedTensorType>(src.getType()), encoding);
+    for (Value src : scan.getSrcs()) cost += Conversion(src, encoding);
     for (Value result : scan.getResult()) {
       auto type = llvm::cast<RankedTensorType>(result.getType());
       auto turned = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
       if (!result.use_empty()) cost += costs_.Conversion(turned, type.getEncoding());
     }
     return cost;
+  }
+
+  // Of `src`, or of what it is made from by itself, as a mask is that is widened to be counted.
+  double Conversion(Value src, Attribute encoding) {
+    const auto type = llvm::cast<RankedTensorType>(src.getType());
+    const double cost = costs_.Conversion(type, encoding);
+    mlir::Operation* op = src.getDefiningOp();
+    if (!op || !op->hasTrait<mlir::OpTrait::Elementwise>()) return cost;
+    const std::optional<double> again = CostModel::ElementCost(op);
+    Value from;
+    for (Value operand : op->getOperands()) {
+      if (SplatConstant(operand)) continue;
+      if (from || !llvm::isa<RankedTensorType>(operand.getType())) return cost;
+      from = operand;
+    }
+    if (!again || !from) return cost;
+    const auto elements = static_cast<double>(costs_.Registers(type, encoding));
+    return std::min(cost, *again * elements + Conversion(from, encoding));
   }
 
   CostModel costs_;

@@ -138,3 +138,27 @@ tt.func @one_position(%x: tensor<128xi32, #b>) -> tensor<128xi32, #b> {
   tt.return %s : tensor<128xi32, #b>
 }
 }
+
+// -----
+
+// A mask is counted in words of 64 bits. Each takes two instructions, and two shuffles. The mask moves as bytes to where
+// threads hold neighbours, and the counts move back.
+// CHECK-DAG:   #[[PAIRS:.*]] = #ttg.blocked<
+// CHECK-DAG:   #[[ORDERED:.*]] = #ttg.linear<{register = {{\[\[}}0, 1], [0, 2]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}0, 128], [0, 256], [0, 512], [0, 1024]], block = []}>
+// CHECK-LABEL: @counts
+//       CHECK:   %[[M:.*]] = ttg.convert_layout %arg0 : tensor<1x2048xi1, #[[PAIRS]]> -> tensor<1x2048xi1, #[[ORDERED]]>
+//       CHECK:   %[[X:.*]] = arith.extui %[[M]]
+//       CHECK:   %[[S:.*]] = "tt.scan"(%[[X]])
+//       CHECK:   ttg.convert_layout %[[S]]
+#pairs = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [1, 32], warpsPerCTA = [1, 16], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 16 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @counts(%mask: tensor<1x2048xi1, #pairs>) -> tensor<1x2048xi64, #pairs> {
+    %x = arith.extui %mask : tensor<1x2048xi1, #pairs> to tensor<1x2048xi64, #pairs>
+    %s = "tt.scan"(%x) <{axis = 1 : i32, reverse = false}> ({
+    ^bb0(%a: i64, %b: i64):
+      %c = arith.addi %a, %b : i64
+      tt.scan.return %c : i64
+    }) : (tensor<1x2048xi64, #pairs>) -> tensor<1x2048xi64, #pairs>
+    tt.return %s : tensor<1x2048xi64, #pairs>
+  }
+}
