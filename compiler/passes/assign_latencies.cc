@@ -732,10 +732,9 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
     const AssignLatenciesPassOptions limits{
-        num_stages,           max_shared_bytes,     least_copy_bytes, most_copy_bytes,
-        copies_in_lane_order, max_waiting_elements, thread_registers, registers,
-        multiprocessors,      issued_warps,         min_stream_words, word_instructions,
-        bytes_on_the_way,     reserved_shared_bytes};
+        num_stages,           max_shared_bytes,  least_copy_bytes, most_copy_bytes,      copies_in_lane_order,
+        max_waiting_elements, thread_registers,  registers,        multiprocessors,      issued_warps,
+        min_stream_words,     word_instructions, bytes_on_the_way, reserved_shared_bytes};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

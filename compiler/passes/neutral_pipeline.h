@@ -32,7 +32,8 @@ struct EncodingChoices {
 void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices);
 
 // For ttgir whose encodings are chosen: canonical loops, with as little in them as can be. A target that pipelines its
-// loops does so afterwards. `cache_bytes_of_warp`: of the cache of all multiprocessors, for each warp on the device; 0: not known.
+// loops does so afterwards. `cache_bytes_of_warp`: of the cache of all multiprocessors, for each warp that the device
+// runs at once; 0: not known.
 void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp);
 
 struct PipeliningLimits {

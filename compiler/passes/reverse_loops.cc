@@ -200,7 +200,8 @@ Reader LastReaderBefore(ForOp loop) {
     Reader reader{llvm::dyn_cast<ForOp>(before)};
     if (!reader.loop || StepOf(reader.loop) != StepOf(loop)) continue;
     for (const auto& [place, bytes] : PlacesOfLoads(reader.loop))
-      if (llvm::any_of(places, [&, &at = place](const auto& other) { return other.first == at; })) reader.bytes += bytes;
+      if (llvm::any_of(places, [&, &at = place](const auto& other) { return other.first == at; }))
+        reader.bytes += bytes;
     if (reader.bytes > 0) return reader;
   }
   return {};

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=3 max-shared-bytes=232448 reserved-shared-bytes=1024 registers=65536 issued-warps=4 word-instructions=25" | FileCheck %s
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=3 max-shared-bytes=232448 reserved-shared-bytes=1024 registers=65536 issued-warps=4 word-instructions=10" | FileCheck %s --check-prefix=FAST
+// RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=2 max-shared-bytes=232448 reserved-shared-bytes=1024 registers=65536 issued-warps=4 word-instructions=25 bytes-on-the-way=25600" | FileCheck %s --check-prefix=MUCH
+// RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=2 max-shared-bytes=232448 reserved-shared-bytes=1024 registers=65536 issued-warps=4 word-instructions=25 bytes-on-the-way=40000" | FileCheck %s --check-prefix=LITTLE
 
 // A thread copies 32 words for products of 128 cycles: memory takes far longer. Without the slot that is read, 6 blocks
-// fit instead of 4. Where memory is faster, that slot is in use.
+// fit instead of 4. Where memory is faster, that slot is in use. Alone it would make a block wait for each copy; 6 blocks
+// have much on its way with two.
 // CHECK-LABEL: @waits
 //       CHECK:   tt.load %arg0 {loop.in_place, tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg1 {loop.in_place, tt.latency = 2 : i32}
 //  FAST-LABEL: @waits
 //        FAST:   tt.load %arg0 {tt.latency = 2 : i32}
+//  MUCH-LABEL: @waits
+//        MUCH:   tt.load %arg0 {tt.latency = 1 : i32}
+// LITTLE-LABEL: @waits
+//      LITTLE:   tt.load %arg0 {loop.in_place, tt.latency = 1 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
 #blocked1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [0, 1]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores of whole blocks by tensor maps: those in loops of dots, as persistent kernels have them, and of
-// other dots to tensors of which the launcher makes the map. Threads bring the block to shared memory, and one of them starts a copy to the
-// tensor. It goes on beside the next iteration's dots:
+// Stores of whole blocks by tensor maps: in loops of dots, as persistent kernels have them, and behind such loops where
+// the launcher makes the map. Threads bring the block to shared memory, and one of them starts a copy to the tensor. It
+// goes on beside the next iteration's dots:
 //
 //                                                  %slots = ttg.local_alloc
 //   scf.for … {                                    scf.for … {
