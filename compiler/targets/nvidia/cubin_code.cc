@@ -22,7 +22,7 @@ struct Instruction {
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d, kProductOpcode = 0x23c, kLocalStoreOpcode = 0x387;
+                   kExitOpcode = 0x94d, kProductOpcode = 0x23c;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
@@ -33,8 +33,7 @@ bool IsEnd(const Instruction& i) { return Opcode(i) == kExitOpcode && (i.low >> 
 // That a load holds until it has ended.
 int Scoreboard(const Instruction& i) { return static_cast<int>(i.high >> 46 & 7); }
 bool WaitsFor(const Instruction& i, int scoreboard) { return (i.high >> (52 + scoreboard) & 1) != 0; }
-// Of a load or a store.
-int64_t AccessedBytes(const Instruction& i) {
+int64_t LoadedBytes(const Instruction& i) {
   constexpr int64_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
   return kBytes[i.high >> 9 & 7];
 }
@@ -60,7 +59,7 @@ void CountLoads(absl::Span<const Instruction> body, int runs, CubinCode* code) {
       now += kIssueCycles;
       if (Opcode(i) != kLoadOpcode || Scoreboard(i) >= kNumScoreboards) continue;
       free[Scoreboard(i)] = now + kMemoryCycles;
-      if (run == runs) loaded += AccessedBytes(i);
+      if (run == runs) loaded += LoadedBytes(i);
     }
   }
   if (loaded == 0) return;
@@ -88,13 +87,6 @@ size_t CountBarriers(absl::Span<const Instruction> instructions) {
 // From an instruction to the next one of its warp: so the assembler waits for results that take a known time.
 size_t Stall(const Instruction& i) { return i.high >> 41 & 0xf; }
 
-// Into local memory.
-int64_t CountStores(absl::Span<const Instruction> instructions) {
-  int64_t bytes = 0;
-  for (const Instruction& i : instructions) bytes += Opcode(i) == kLocalStoreOpcode ? AccessedBytes(i) : 0;
-  return bytes;
-}
-
 void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
   if (absl::c_none_of(body, [](const Instruction& i) { return Opcode(i) == kProductOpcode; })) return;
   code->product_bytes += body.size() * sizeof(Instruction);
@@ -117,7 +109,6 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += CountBarriers(body);
-    code.stored += CountStores(body);
     CountProducts(body, &code);
     CountLoads(body, /*runs=*/2, &code);
   }

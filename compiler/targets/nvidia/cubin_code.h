@@ -15,7 +15,6 @@ struct CubinCode {
   size_t loop_bytes = 0;  // of these, those of innermost loops
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
-  int64_t stored = 0;     // bytes of a thread, that an iteration of innermost loops stores in local memory
   // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
   // alone and waits for no memory.
   size_t product_bytes = 0, product_cycles = 0;

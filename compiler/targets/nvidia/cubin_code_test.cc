@@ -86,16 +86,6 @@ TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);
 }
 
-TEST_P(CubinCodeTest, WhatLoopsStoreInLocalMemoryIsCounted) {
-  AssembleOptions options;
-  options.arch = absl::StrCat("sm_", GetParam());
-  const std::string loop = LoopThatLoads(1, /*at_once=*/true, options.arch);
-  auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())->Assemble(StoringWords(loop, 5), options);
-  ASSERT_TRUE(binary.ok()) << binary.status();
-  EXPECT_EQ(CodeOfCubin(*binary, "kernel", GetParam()).stored, 20);
-  EXPECT_EQ(Loop(1, /*at_once=*/true).stored, 0);
-}
-
 // Eight products of mma, of which so many begin sums of their own.
 std::string Products(int sums) {
   std::string text = "{\n.reg .f32 %m<32>;\n.reg .b32 %h<6>;\n";

@@ -104,7 +104,7 @@ constexpr int64_t kMostRegisters = 255;  // of a thread
 // Of the code, that more blocks may add: one in eight, or one in sixteen where they store values.
 constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 // The same where a second block is there to work while the first one waits: one in four, and so many bytes of a thread
-// that it stores. Other blocks may store as many in each iteration.
+// that it stores.
 constexpr size_t kShareOfLoneCode = 4;
 constexpr int64_t kMostLoneStores = 32;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
@@ -414,7 +414,6 @@ std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barri
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
     return std::nullopt;
-  if (note.all_warps && !alone && after.stored > before.stored + kMostLoneStores) return std::nullopt;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&

@@ -313,18 +313,6 @@ TEST_F(AllWarps, FewerBlocksThatStopAtBarriersAreTriedToo) {
   EXPECT_GT(assembler.plain, 1);
 }
 
-// Two blocks of four warps have registers. Four leave a thread 128, and may store a few words in each iteration.
-TEST_F(AllWarps, TwiceTheBlocksStoreLittleInEachIteration) {
-  const std::string two = Binary(Loop(false, 156, ".maxnreg 176\n", true));
-  ASSERT_GT(ResourcesOfCubin(two, "kernel").registers.value_or(0), 168);
-  for (const int words : {2, 12}) {
-    const std::string four = Binary(StoringWords(Loop(false, 80, "", true), words));
-    ASSERT_LE(ResourcesOfCubin(four, "kernel").registers.value_or(999), 128);
-    TwoBinaries assembler(two, four, /*blocks=*/4);
-    EXPECT_TRUE(Choose(assembler, Kernel(80, 1, kAllWarpsNote), /*num_warps=*/4) == (words == 2 ? four : two)) << words;
-  }
-}
-
 TEST_F(AllWarps, OfABlockThatIsAloneMayStoreTheMoreTheMoreTheyLoad) {
   const std::string alone = Binary(Loop(false, 200, "", false));
   const std::string stores = Binary(Loop(true, 120, ".maxnreg 128\n", false));

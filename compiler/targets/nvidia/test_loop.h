@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 
 namespace tritond::compiler::nvidia {
 
@@ -35,23 +34,6 @@ inline std::string LoopThatLoads(int loads, bool at_once, const std::string& arc
 
 inline std::string CodeThatLoads(int loads, bool at_once, const std::string& arch, int held = 0) {
   return LoopThatLoads(loads, at_once, arch, held, /*loops=*/false);
-}
-
-// The text of a loop, which also stores so many words in local memory in each iteration.
-inline std::string StoringWords(const std::string& loop, int words) {
-  const char* arrays = ".reg .pred %p;\n.local .align 4 .b8 kept[256];\n.reg .b32 %k;\n.reg .b64 %at;\n";
-  const char* begins =
-      "mov.f32 %s, 0f00000000;\nmov.u32 %k, %tid.x;\nand.b32 %k, %k, 60;\ncvt.u64.u32 %rd3, %k;\n"
-      "mov.u64 %at, kept;\nadd.u64 %at, %at, %rd3;\n";
-  const char* ends =
-      "mov.u32 %k, %tid.y;\nand.b32 %k, %k, 60;\ncvt.u64.u32 %rd3, %k;\nmov.u64 %at, kept;\n"
-      "add.u64 %at, %at, %rd3;\nld.local.u32 %k, [%at];\nst.global.u32 [%rd1+8], %k;\n";
-  std::string stores;
-  for (int word = 0; word < words; ++word) absl::StrAppend(&stores, "st.local.u32 [%at+", 4 * word, "], %r1;\n");
-  return absl::StrReplaceAll(loop, {{".reg .pred %p;\n", arrays},
-                                    {"mov.f32 %s, 0f00000000;\n", begins},
-                                    {"add.u32 %r1,", absl::StrCat(stores, "add.u32 %r1,")},
-                                    {"ret;\n", absl::StrCat(ends, "ret;\n")}});
 }
 
 }  // namespace tritond::compiler::nvidia
