@@ -43,6 +43,12 @@ using llvm::Value;
 // Values that a loop need not keep for sums of one block: fewer are no want of registers.
 constexpr unsigned kManyKept = 4;
 
+bool LeadsToAddress(const llvm::User* user) {
+  auto* op = llvm::dyn_cast<Instruction>(user);
+  return op && (op->isCast() || op->isShift() || op->getOpcode() == Instruction::Mul ||
+                llvm::isa<llvm::GetElementPtrInst>(op));
+}
+
 // A sum or difference of two others, or a value.
 struct Sum {
   unsigned opcode = 0;  // 0: `value`
@@ -96,12 +102,13 @@ class Sharing final {
            !llvm::isa<llvm::Constant>(op.getOperand(1));
   }
 
-  // Whether it is kept for `user` throughout an innermost loop, and is a number more than something else.
+  // Whether it is kept for `user` throughout an innermost loop, and is a number more than something else. An address
+  // takes such a number into its own sum.
   bool IsKept(Value* value, const Instruction& user) const {
     auto* made = llvm::dyn_cast<Instruction>(value);
     const llvm::Loop* loop = loops_.getLoopFor(user.getParent());
     return made && loop && loop->isInnermost() && !loop->contains(made) && Adds(*made) &&
-           llvm::isa<llvm::ConstantInt>(made->getOperand(1));
+           llvm::isa<llvm::ConstantInt>(made->getOperand(1)) && llvm::none_of(user.users(), LeadsToAddress);
   }
 
   // The sums of a block some of whose members are equal, or for many of which a loop keeps values of their own.
