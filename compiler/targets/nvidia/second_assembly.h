@@ -30,7 +30,8 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 //     have more registers,
 //   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,
 //   - for all registers that as many blocks leave, or fewer blocks, where an iteration waits for memory more than once
-//     and threads load less at once than they could.
+//     and threads load less at once than they could,
+//   - for as many blocks as it leaves room for, where products of mma wait for each other most of the time.
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info);
 
