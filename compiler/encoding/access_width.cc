@@ -36,6 +36,11 @@ mlir::Value MemoryOf(mlir::Value pointer) {
 
 }  // namespace
 
+int64_t WideAccess::InstructionsFor(int64_t neighbours) const {
+  const int64_t one_by_one = std::max<int64_t>(1, neighbours / width);
+  return by_words ? std::min(neighbours, neighbours * bytes / kWordBytes + 1) : one_by_one;
+}
+
 int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double cache_ratio) {
   if (cache_ratio <= 0 || most < 2) return most;
   // By what is accessed, and whether it is written: stores go to memory, too.
@@ -53,8 +58,8 @@ int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double 
   auto time = [&](int64_t width) {
     double cache = 0;
     for (const auto& [access, times] : near)
-      cache += static_cast<double>(std::max(width * access.bytes, kWordBytes)) /
-               static_cast<double>(std::min(width, access.width)) * times;
+      cache += static_cast<double>(std::max(width * access.bytes, kWordBytes) * access.InstructionsFor(width)) /
+               static_cast<double>(width) * times;
     return std::max(cache, memory * cache_ratio);
   };
   int64_t best = most;

@@ -14,6 +14,10 @@ struct WideAccess {
   mlir::Value pointer;  // what it accesses
   int64_t bytes = 1;    // of an element
   int64_t width = 1;    // neighbouring elements that an instruction takes at most, or that have one address
+  bool by_words = false;  // neighbours may begin anywhere, and are loaded as words and one word more
+
+  // How many instructions access `neighbours` of them.
+  int64_t InstructionsFor(int64_t neighbours) const;
 };
 
 // How many neighbouring elements a thread should have, a power of two of at most `most`. What an instruction takes of

@@ -26,7 +26,7 @@ double TimeOfExchanges(const ExchangedRow& row, int64_t width) {
 
 // It takes an instruction for each byte: the cache moves four words for each lane in four cycles.
 double TimeOfAccess(const WideAccess& access, int64_t width) {
-  return static_cast<double>(width * access.bytes) / static_cast<double>(std::min(width, access.width));
+  return static_cast<double>(access.bytes * access.InstructionsFor(width));
 }
 
 int64_t CheapestExchangeWidth(const ExchangedRow& row, llvm::ArrayRef<WideAccess> accesses, int64_t least,

@@ -14,9 +14,12 @@
 //
 // A branch does not pay for loads that take parts of words, and twice as much with it. To take words apart costs as
 // many instructions as it saves.
+//
+// Neighbours of less than a word that may begin anywhere are loaded as words, if the target allows it (word_loads.h).
 #include "compiler/ir/operands.h"
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
+#include "compiler/lowering/word_loads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -30,6 +33,9 @@ namespace LLVM = mlir::LLVM;
 
 // How i1 lies in memory: one byte. Everything else as it is.
 Value ToMemory(Emitter& e, Value x) { return x.getType().isInteger(1) ? e.ZExt(x, 8) : x; }
+mlir::Type MemoryType(mlir::Type type) {
+  return type.isInteger(1) ? mlir::IntegerType::get(type.getContext(), 8) : type;
+}
 Value FromMemory(Emitter& e, Value x, mlir::Type type) {
   if (!type.isInteger(1)) return x;
   return e.Compare(LLVM::ICmpPredicate::ne, x, e.Int(0, 8));
@@ -70,7 +76,7 @@ bool ShowsLeftOut(Value value, Value mask) {
 Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, ValueList masks) {
   Emitter& e = f.e;
   mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
-  mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
+  mlir::Type stored = MemoryType(type);
   ValueList ptrs = f.Get(op.getPtr()), others;
   const bool has_other = op.getOther() && !op.getOther().getDefiningOp<mlir::ub::PoisonOp>();
   if (has_other && !masks.empty()) others = f.Get(op.getOther());
@@ -105,16 +111,22 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
 // How a masked access is done: in groups of `narrow`, or, where the mask is the same for each of them, of `wide`.
 struct Versions {
   RegisterGroups narrow, wide;
-  Value is_uniform;  // i1; null: there is one version, `narrow`
+  Value is_uniform;     // i1; null: there is one version, `narrow`
+  bool by_words = false;  // the wide one: by LoadWords; without a mask it is the only one
 };
 
 template <typename Op>
 Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
-  mlir::Type stored = element.isInteger(1) ? mlir::Type(f.e.b.getI8Type()) : element;
+  mlir::Type stored = MemoryType(element);
   const unsigned stored_bits = f.e.IntOf(stored).getWidth();
   Versions versions{GroupRegisters(f, op.getPtr(), op.getMask(), stored), {}, {}};
+  versions.wide = op.getMask() ? GroupRegisters(f, op.getPtr(), Value(), stored) : versions.narrow;
+  if constexpr (std::is_same_v<Op, tt::LoadOp>)
+    if (std::optional<RegisterGroups> words = WordGroups(f, op, stored, versions.wide)) {
+      versions.wide = *words;
+      versions.by_words = true;
+    }
   if (!op.getMask()) return versions;
-  versions.wide = GroupRegisters(f, op.getPtr(), Value(), stored);
   const bool has_parts = stored_bits < 32 && std::is_same_v<Op, tt::LoadOp>;
   if (versions.wide.vec > versions.narrow.vec * (has_parts ? 2 : 1))
     versions.is_uniform = UniformInGroups(f, op.getMask(), f.Get(op.getMask()), versions.wide);
@@ -149,13 +161,21 @@ LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
   versions.narrow.copies |= EqualRegisters(f, op);
   versions.wide.copies |= versions.narrow.copies;
   ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
-  if (!versions.is_uniform || op.getIsVolatile()) {
-    f.Set(op, LoadGroups(f, op, versions.narrow, masks));
-    return mlir::success();
+  auto narrow = [&] { return LoadGroups(f, op, versions.narrow, masks); };
+  auto wide = [&] {
+    if (!versions.by_words) return LoadGroups(f, op, versions.wide, masks);
+    mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
+    Values loaded = LoadWords(f, op, MemoryType(type), versions.wide, masks);
+    for (Value& value : loaded) value = FromMemory(f.e, value, type);
+    return loaded;
+  };
+  if (versions.by_words && !op.getMask()) {
+    f.Set(op, wide());
+  } else if (!versions.is_uniform || op.getIsVolatile()) {
+    f.Set(op, narrow());
+  } else {
+    f.Set(op, IfElse(f.e, versions.is_uniform, wide, narrow));
   }
-  f.Set(op, IfElse(
-                f.e, versions.is_uniform, [&] { return LoadGroups(f, op, versions.wide, masks); },
-                [&] { return LoadGroups(f, op, versions.narrow, masks); }));
   return mlir::success();
 }
 
@@ -163,7 +183,7 @@ LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
 void StoreGroups(FunctionLowering& f, tt::StoreOp op, RegisterGroups groups, ValueList masks, Value first_copy) {
   Emitter& e = f.e;
   mlir::Type type = f.ConvertType(tt::ElementOf(op.getValue().getType()));
-  mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
+  mlir::Type stored = MemoryType(type);
   ValueList ptrs = f.Get(op.getPtr()), values = f.Get(op.getValue());
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     if (first & groups.copies) continue;

@@ -229,6 +229,9 @@ class TargetOps {
     return mlir::emitError(loc, "the target has no matrix instruction with scales");
   }
 
+  // Whether a load may read all bytes of an aligned word of global memory of which one byte may be read.
+  virtual bool ReadsWholeWords() const { return false; }
+
   // Starts a copy of an access's elements to shared memory, in threads where access.predicate holds. The copy has ended
   // after AsyncWaitGroup. False, with nothing emitted, when the target has no such copy.
   virtual bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,

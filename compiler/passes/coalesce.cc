@@ -39,6 +39,7 @@
 //   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
 //   are neighbours, so that an access asks for each sector once. Where a tensor has rows, a thread loads a word of one:
 //   it computes the addresses of fewer rows, and the other loads of the word are cache hits.
+// - Loads of parts of words that may begin anywhere go by whole words, where the target allows it.
 // - Where a tensor of the shape is scanned along another dimension than the fastest, a thread's elements are neighbours
 //   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
 //   as before.
@@ -97,6 +98,7 @@ struct Access {
   int element_bytes = 1;
   Order order{};
   int width = 1;                              // elements of one thread that the access alone would take
+  bool by_words = false;                      // WideAccess::by_words
   bool prefers = false;                       // an order of its own: neighbours in memory along order[0]
   bool is_near = false;                       // elements are nearer to each other along order[0] than along others
   bool bounds = false;                        // a width above its own hurts
@@ -135,8 +137,8 @@ double SectorsOfWarp(const Access& access, llvm::ArrayRef<unsigned> order, int l
 class AccessReader final {
  public:
   // `inside`: what holds of the elements that loads do not leave out.
-  AccessReader(const AxisInfoAnalysis& axes, const AxisInfoAnalysis& inside, int max_add_bytes)
-      : axes_(axes), inside_(inside), max_add_bytes_(max_add_bytes) {}
+  AccessReader(const AxisInfoAnalysis& axes, const AxisInfoAnalysis& inside, int max_add_bytes, bool reads_whole_words)
+      : axes_(axes), inside_(inside), max_add_bytes_(max_add_bytes), reads_whole_words_(reads_whole_words) {}
 
   // Nothing when `op` accesses no tensor in global memory.
   std::optional<Access> Read(Operation* op) const {
@@ -193,10 +195,22 @@ class AccessReader final {
     }
     if (!writes && !access.prefers) PreferGroups(access, info);
     if (!access.prefers) OrderByNearness(access, info);
+    if (!writes && access.prefers) PreferWords(access, info.dims[fast].contiguity, mask_width(fast));
     if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;
+  }
+
+  // Neighbours that may begin anywhere in a word are loaded as words. Copies to operands of dots are not.
+  void PreferWords(Access& access, int64_t contiguity, int mask_width) const {
+    auto load = llvm::dyn_cast<tt::LoadOp>(access.op);
+    if (!reads_whole_words_ || !load || load.getIsVolatile() || OperandBytes(load) > 0) return;
+    if (access.width * access.element_bytes >= kWordBytes) return;
+    const int64_t width = std::min<int64_t>({contiguity, mask_width, kMaxAccessBytes / access.element_bytes});
+    if (width * access.element_bytes < kWordBytes) return;
+    access.width = static_cast<int>(width);
+    access.by_words = true;
   }
 
   // K of dots becomes the fastest where neighbours along it fill sectors, and an access is as wide along it.
@@ -260,6 +274,7 @@ class AccessReader final {
   const AxisInfoAnalysis& axes_;
   const AxisInfoAnalysis& inside_;
   const int max_add_bytes_;
+  const bool reads_whole_words_;
 };
 
 // The width that accesses of one function, shape and order share.
@@ -271,7 +286,8 @@ struct Width {
 
   void Join(const Access& access) {
     const int64_t repeated = access.constancy.empty() ? 1 : access.constancy[access.order[0]];
-    accesses.push_back({access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated)});
+    accesses.push_back(
+        {access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated), access.by_words});
     wanted = std::max(wanted, access.width);
     if (access.bounds) bound = std::min(bound, access.width);
     if (access.prefers) bound = std::min(bound, std::max(1, kMaxThreadBytes / access.element_bytes));
@@ -366,7 +382,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   void runOnOperation() override {
     const AxisInfoAnalysis axes(getOperation());
     const AxisInfoAnalysis inside(getOperation(), AxisInfoAnalysis::LoadMasks::kIgnored);
-    const AccessReader reader(axes, inside, max_add_bytes);
+    const AccessReader reader(axes, inside, max_add_bytes, reads_whole_words);
     for (auto func : getOperation().getOps<tt::FuncOp>()) Coalesce(func, reader);
   }
 

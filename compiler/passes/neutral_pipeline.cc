@@ -94,6 +94,7 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
   // Memory operations come first, as their encodings matter most; each pays with conversions around it.
   CoalescePassOptions coalesce;
   coalesce.max_add_bytes = choices.max_add_bytes;
+  coalesce.reads_whole_words = choices.reads_whole_words;
   coalesce.cache_ratio = choices.cache_ratio;
   pm.addPass(createCoalescePass(coalesce));
   // Spreads the encodings that coalescing chose, so that most of those conversions vanish.

@@ -22,6 +22,7 @@ struct EncodingChoices {
   int num_warps = 4, threads_per_warp = 32;  // of a block, of a warp
   int num_ctas = 1;                          // blocks of a cluster
   int max_add_bytes = 4;                     // that one atomic addition of floats changes
+  bool reads_whole_words = false;            // TargetOps::ReadsWholeWords
   double cache_ratio = 0;                    // bytes that the first cache moves while memory moves one; 0: not known
   std::vector<std::string> matrix_operands;  // element types that the matrix unit multiplies; TargetInfo has the list
   std::vector<std::string> scaled_tiles;     // matrix instructions that take scales: "mx:16x16x128:32"

@@ -141,6 +141,7 @@ def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
   let summary = "gives memory operations encodings whose neighbouring threads access neighbouring addresses";
   let options = [
     Option<"max_add_bytes", "max-add-bytes", "int", "4", "that one atomic addition of floats may change">,
+    Option<"reads_whole_words", "reads-whole-words", "bool", "false", "loads may read words of which they may read a part">,
     Option<"cache_ratio", "cache-ratio", "double", "0", "bytes that the first cache moves while memory moves one; 0: not known">];
 }
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {

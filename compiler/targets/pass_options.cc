@@ -36,6 +36,7 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.num_ctas = options.num_ctas;
   choices.max_shared_bytes = info.max_shared_bytes;
   choices.max_add_bytes = info.max_add_bytes;
+  choices.reads_whole_words = info.reads_whole_words;
   if (info.rates.memory_bytes > 0)
     choices.cache_ratio = info.rates.shared_bytes * info.rates.clock * static_cast<double>(info.multiprocessors) /
                           info.rates.memory_bytes;

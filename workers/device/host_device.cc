@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "timing/steady/steady_time.h"
@@ -216,6 +217,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   launch.warp_size = static_cast<int>(info.warp_size);
   launch.shared_bytes = info.shared;
   launch.is_emulated = target_ != kHostTarget;
+  launch.reads_whole_words = absl::StartsWith(target_, "emulated:cuda");
   launch.check_uninitialized = options_.check_uninitialized;
   launch.copies_need_fences = options_.copies_need_fences;
   launch.deadline = timing::SteadyNow() + options_.launch_limit;

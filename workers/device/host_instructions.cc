@@ -44,7 +44,9 @@ class HostProgram::Registers final : public emulated::Machine {
   }
   char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                      emulated::Fault* fault) override {
-    if (program_.launch_.memory->Find(address, bytes) == nullptr)
+    const MemoryMap& memory = *program_.launch_.memory;
+    const bool reads_words = program_.launch_.reads_whole_words && (kind & 3) == TRITOND_HOST_READ;
+    if (memory.Find(address, bytes) == nullptr && !(reads_words && memory.HoldsPartOfWord(address, bytes)))
       *fault = absl::StrCat("out of bounds: ", bytes, " bytes ", program_.launch_.memory->Describe(address, bytes));
     return reinterpret_cast<char*>(address);
   }

@@ -284,6 +284,8 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
     last_range_ = range;
     return MayUpdate(site, at, kind);
   }
+  if (launch_.reads_whole_words && (kind & 3) == TRITOND_HOST_READ && launch_.memory->HoldsPartOfWord(at, bytes))
+    return true;
   const char* const verbs[] = {"reads ", "writes ", "updates "};
   return Complain(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("out of bounds: ", verbs[kind & 3], bytes, " bytes ",

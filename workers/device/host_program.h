@@ -39,6 +39,7 @@ struct HostLaunch {
   uint64_t shared_bytes = 0;
   bool check_uninitialized = false;
   bool is_emulated = false;                      // code of an `emulated` target
+  bool reads_whole_words = false;                // a word of a buffer's end, or of its beginning, may be read
   bool copies_need_fences = true;                // DeviceOptions
   emulated::AtomicScopes atomic_scopes;          // of emulated code
   absl::Time deadline = absl::InfiniteFuture();  // by the steady clock

@@ -19,6 +19,14 @@ const MemoryRange* MemoryMap::Find(uint64_t address, uint64_t bytes) const {
   return range.Holds(address, bytes) ? &range : nullptr;
 }
 
+bool MemoryMap::HoldsPartOfWord(uint64_t address, uint64_t bytes) const {
+  constexpr uint64_t kWordBytes = 4;
+  if (bytes != kWordBytes || address % kWordBytes != 0) return false;
+  for (uint64_t i = 0; i < kWordBytes; ++i)
+    if (Find(address + i, 1) != nullptr) return true;
+  return false;
+}
+
 std::string MemoryMap::Describe(uint64_t address, uint64_t bytes) const {
   if (address < 4096) return absl::StrCat("at address ", address, ", a null pointer plus an offset");
   const MemoryRange* nearest = nullptr;

@@ -26,6 +26,8 @@ class MemoryMap final {
 
   // The range that holds all of the access; null when there is none. Valid as long as the map.
   const MemoryRange* Find(uint64_t address, uint64_t bytes) const;
+  // Whether the access is one aligned word of four bytes, of which some range holds a byte.
+  bool HoldsPartOfWord(uint64_t address, uint64_t bytes) const;
   // Where an address lies that no range holds: "16 bytes past the end of the buffer of argument 0 (4096 bytes)".
   std::string Describe(uint64_t address, uint64_t bytes) const;
 

@@ -109,6 +109,7 @@ class NvidiaOps final : public TargetOps {
   // cp.async of 4, 8 or 16 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
   bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
                  const SharedDestination& to) const override;
+  bool ReadsWholeWords() const override { return true; }
   bool CopiesBeginnings() const override { return true; }
   void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
   void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;

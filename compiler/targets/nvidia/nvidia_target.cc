@@ -43,6 +43,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.warps_of_group = arch.compute_capability >= kFirstWithWarpGroups ? kWarpsOfGroup : 1;
   if (arch.compute_capability >= kFirstWithWarpGroups) info.register_exchange = kRegisterExchange;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
+  info.reads_whole_words = true;
   info.async_copies = {4, 16};
   info.matrix_instructions = MatrixShapesOf(arch);
   // Four schedulers a multiprocessor, 32 banks of four bytes.
