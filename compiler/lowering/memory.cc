@@ -111,8 +111,7 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
 // How a masked access is done: in groups of `narrow`, or, where the mask is the same for each of them, of `wide`.
 struct Versions {
   RegisterGroups narrow, wide;
-  Value is_uniform;     // i1; null: there is one version, `narrow`
-  bool by_words = false;  // the wide one: by LoadWords; without a mask it is the only one
+  Value is_uniform;  // i1; null: there is one version, `narrow`
 };
 
 template <typename Op>
@@ -120,13 +119,8 @@ Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
   mlir::Type stored = MemoryType(element);
   const unsigned stored_bits = f.e.IntOf(stored).getWidth();
   Versions versions{GroupRegisters(f, op.getPtr(), op.getMask(), stored), {}, {}};
-  versions.wide = op.getMask() ? GroupRegisters(f, op.getPtr(), Value(), stored) : versions.narrow;
-  if constexpr (std::is_same_v<Op, tt::LoadOp>)
-    if (std::optional<RegisterGroups> words = WordGroups(f, op, stored, versions.wide)) {
-      versions.wide = *words;
-      versions.by_words = true;
-    }
   if (!op.getMask()) return versions;
+  versions.wide = GroupRegisters(f, op.getPtr(), Value(), stored);
   const bool has_parts = stored_bits < 32 && std::is_same_v<Op, tt::LoadOp>;
   if (versions.wide.vec > versions.narrow.vec * (has_parts ? 2 : 1))
     versions.is_uniform = UniformInGroups(f, op.getMask(), f.Get(op.getMask()), versions.wide);
@@ -157,25 +151,24 @@ int EqualRegisters(FunctionLowering& f, tt::LoadOp op) {
 LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
   if (llvm::isa<RankedTensorType>(op.getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
     return op.emitOpError("through a block pointer reached lowering");
-  Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getType())));
+  mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
+  if (std::optional<WordGroups> words = FindWordGroups(f, op, MemoryType(type))) {
+    Values loaded = LoadWords(f, op, MemoryType(type), *words);
+    for (Value& value : loaded) value = FromMemory(f.e, value, type);
+    f.Set(op, loaded);
+    return mlir::success();
+  }
+  Versions versions = VersionsOf(f, op, type);
   versions.narrow.copies |= EqualRegisters(f, op);
   versions.wide.copies |= versions.narrow.copies;
   ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
-  auto narrow = [&] { return LoadGroups(f, op, versions.narrow, masks); };
-  auto wide = [&] {
-    if (!versions.by_words) return LoadGroups(f, op, versions.wide, masks);
-    mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
-    Values loaded = LoadWords(f, op, MemoryType(type), versions.wide, masks);
-    for (Value& value : loaded) value = FromMemory(f.e, value, type);
-    return loaded;
-  };
-  if (versions.by_words && !op.getMask()) {
-    f.Set(op, wide());
-  } else if (!versions.is_uniform || op.getIsVolatile()) {
-    f.Set(op, narrow());
-  } else {
-    f.Set(op, IfElse(f.e, versions.is_uniform, wide, narrow));
+  if (!versions.is_uniform || op.getIsVolatile()) {
+    f.Set(op, LoadGroups(f, op, versions.narrow, masks));
+    return mlir::success();
   }
+  f.Set(op, IfElse(
+                f.e, versions.is_uniform, [&] { return LoadGroups(f, op, versions.wide, masks); },
+                [&] { return LoadGroups(f, op, versions.narrow, masks); }));
   return mlir::success();
 }
 

@@ -2,19 +2,23 @@
 #ifndef COMPILER_LOWERING_WORD_LOADS_H_
 #define COMPILER_LOWERING_WORD_LOADS_H_
 
-#include "compiler/lowering/memory_groups.h"
+#include "compiler/lowering/function_lowering.h"
 
 namespace tritond::compiler {
 
-// The groups that LoadWords takes: neighbours in memory that may begin at any address. Nullopt if the target does not
-// read whole words, if words are not fewer than elements, or if elements left out get different values.
-// `element` is the LLVM type in memory; `aligned` is what GroupRegisters gives without a mask.
-std::optional<RegisterGroups> WordGroups(FunctionLowering& f, tt::LoadOp op, mlir::Type element,
-                                         const RegisterGroups& aligned);
+// Neighbours in memory that may begin anywhere in a word: registers [k * vec, (k + 1) * vec).
+struct WordGroups {
+  int vec = 1;
+  unsigned dim = 0;  // along which they are neighbours
+  int run = 1;       // so many elements are neighbours
+};
 
-// The elements of `op` as they lie in memory, one for each register. `masks` is empty, or has one value for each
-// group.
-Values LoadWords(FunctionLowering& f, tt::LoadOp op, mlir::Type element, const RegisterGroups& groups, ValueList masks);
+// Nullopt if the target does not read whole words, if words are not fewer than elements, or if there is a mask.
+// `element` is the LLVM type in memory.
+std::optional<WordGroups> FindWordGroups(FunctionLowering& f, tt::LoadOp op, mlir::Type element);
+
+// The elements of `op` as they lie in memory, one for each register.
+Values LoadWords(FunctionLowering& f, tt::LoadOp op, mlir::Type element, const WordGroups& groups);
 
 }  // namespace tritond::compiler
 

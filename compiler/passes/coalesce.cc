@@ -195,20 +195,27 @@ class AccessReader final {
     }
     if (!writes && !access.prefers) PreferGroups(access, info);
     if (!access.prefers) OrderByNearness(access, info);
-    if (!writes && access.prefers) PreferWords(access, info.dims[fast].contiguity, mask_width(fast));
+    if (!writes && access.prefers) PreferWords(access, info.dims[fast].contiguity);
     if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;
   }
 
-  // Neighbours that may begin anywhere in a word are loaded as words. Copies to operands of dots are not.
-  void PreferWords(Access& access, int64_t contiguity, int mask_width) const {
+  // Neighbours that may begin anywhere in a word are loaded as words. Copies to operands of dots are not. A mask must
+  // hold everywhere but in the last iteration of a loop: there elements are loaded one by one.
+  void PreferWords(Access& access, int64_t contiguity) const {
     auto load = llvm::dyn_cast<tt::LoadOp>(access.op);
     if (!reads_whole_words_ || !load || load.getIsVolatile() || OperandBytes(load) > 0) return;
     if (access.width * access.element_bytes >= kWordBytes) return;
-    const int64_t width = std::min<int64_t>({contiguity, mask_width, kMaxAccessBytes / access.element_bytes});
+    const int64_t width = std::min<int64_t>(contiguity, kMaxAccessBytes / access.element_bytes);
     if (width * access.element_bytes < kWordBytes) return;
+    if (load.getMask()) {
+      auto loop = llvm::dyn_cast<mlir::scf::ForOp>(load->getParentOp());
+      if (!loop || loop->getParentOfType<mlir::LoopLikeOpInterface>() || !loop->getDiscardableAttrs().empty()) return;
+      if (axes_.MaskSpan(load.getMask(), access.order[0]) < width) return;
+      if (axes_.MaskTurns(load.getMask(), access.order[0], static_cast<int>(width)) > 1) return;
+    }
     access.width = static_cast<int>(width);
     access.by_words = true;
   }

@@ -8,15 +8,14 @@
 
 namespace tritond::compiler {
 
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies, bool host_tensor_maps,
-                          int64_t threads) {
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   // Helper functions would take descriptors that nobody knows there.
-  if (host_tensor_maps) pm.addPass(CreateInlinePass());
+  if (choices.host_tensor_maps) pm.addPass(CreateInlinePass());
   // First, so that what they become is simplified like all else.
   RewriteTensorDescriptorPassOptions descriptors;
-  descriptors.flags = descriptor_flags;
-  descriptors.names_blocks = has_bulk_copies;
-  descriptors.marks_arguments = host_tensor_maps;
+  descriptors.flags = choices.descriptor_flags;
+  descriptors.names_blocks = choices.has_bulk_copies;
+  descriptors.marks_arguments = choices.host_tensor_maps;
   pm.addPass(createRewriteTensorDescriptorPass(descriptors));
   // The frontend prints calls of helper functions; every later pass sees further without them.
   pm.addPass(CreateInlinePass());
@@ -44,7 +43,7 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   pm.addPass(createSimplifyMaskedAddressesPass());
   // Once masks and addresses have their indices in common.
   NarrowIndicesPassOptions indices;
-  indices.threads = threads;
+  indices.threads = choices.threads;
   pm.addPass(createNarrowIndicesPass(indices));
   // Once equal indices are one, which differed in their encodings alone later.
   pm.addPass(createCarryScalarsPass());
@@ -71,7 +70,9 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool ha
   // While branches and loops have conditions, and before anything asks which accesses are wide.
   pm.addPass(createMarkRemaindersPass());
   // Last: it copies the whole kernel, as simple as it gets.
-  pm.addPass(createVersionDivisiblePass());
+  VersionDivisiblePassOptions versions;
+  versions.reads_whole_words = choices.reads_whole_words;
+  pm.addPass(createVersionDivisiblePass(versions));
 }
 
 void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices) {

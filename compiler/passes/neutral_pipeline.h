@@ -11,10 +11,17 @@
 
 namespace tritond::compiler {
 
-// From parsed to canonical ttir. `descriptor_flags`, `host_tensor_maps`: see LaunchAbi; the latter only with
-// `has_bulk_copies`, of blocks that descriptors name. `threads`: of a block; 0: not known.
-void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags, bool has_bulk_copies = false,
-                          bool host_tensor_maps = false, int64_t threads = 0);
+// What ttir depends on of a device and a request.
+struct TtirChoices {
+  int descriptor_flags = 0;        // LaunchAbi
+  bool has_bulk_copies = false;    // of blocks that descriptors name
+  bool host_tensor_maps = false;   // LaunchAbi; only with bulk copies
+  bool reads_whole_words = false;  // TargetOps::ReadsWholeWords
+  int64_t threads = 0;             // of a block; 0: not known
+};
+
+// From parsed to canonical ttir.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices);
 
 // What the first encodings depend on.
 struct EncodingChoices {

@@ -98,7 +98,7 @@ class NullTarget final : public Target {
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     // Until tensors have encodings, nothing depends on the device.
-    AddNeutralTtirPasses(pm, options.descriptor_flags);
+    AddNeutralTtirPasses(pm, {.descriptor_flags = options.descriptor_flags});
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     // Every tensor gets the default encoding of its shape. Passes that choose better ones for this device come after.

@@ -94,6 +94,46 @@ std::vector<RowCase> RowCases() {
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Rows, testing::ValuesIn(RowCases()));
 
+// The mask leaves out the first elements, in front of which there is no memory.
+TEST(Ends, OfRows) {
+  constexpr int kLength = 512;
+  for (const Machine& machine : Machines({1, 2}))
+    for (const char* type : {"i8", "i16"})
+      for (int skip : {0, 1, 2, 3, 5, 8, 13, 511}) {
+        Array in = Values(type, kLength - skip, 9), out("i32", 1), expected = out;
+        int64_t sum = 0;
+        for (int i = 0; i < kLength - skip; ++i) sum += in.Int(i);
+        expected.SetInt(0, sum);
+        const std::string ir = Substitute(R"(module {
+  tt.func public @kernel(%in: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32>, %skip: i32) {
+    %zero = arith.constant 0 : i32
+    %none = arith.constant dense<0> : tensor<512x$T>
+    %back = arith.subi %zero, %skip : i32
+    %row = tt.addptr %in, %back : !tt.ptr<$T>, i32
+    %rows = tt.splat %row : !tt.ptr<$T> -> tensor<512x!tt.ptr<$T>>
+    %r = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+    %limit = tt.splat %skip : i32 -> tensor<512xi32>
+    %mask = arith.cmpi sge, %r, %limit : tensor<512xi32>
+    %p = tt.addptr %rows, %r : tensor<512x!tt.ptr<$T>>, tensor<512xi32>
+    %x = tt.load %p, %mask, %none : tensor<512x!tt.ptr<$T>>
+    %w = arith.extsi %x : tensor<512x$T> to tensor<512xi32>
+    %total = "tt.reduce"(%w) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %ab = arith.addi %a, %b : i32
+      tt.reduce.return %ab : i32
+    }) : (tensor<512xi32>) -> i32
+    tt.store %out, %total : !tt.ptr<i32>
+    tt.return
+  }
+}
+)",
+                                          {{"T", type}});
+        absl::Status status = RunKernel(machine, ir, {1}, {in, out, int32_t{skip}});
+        ASSERT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(out.bytes == expected.bytes) << Agree(out, expected).message() << type << skip;
+      }
+}
+
 // A tile of rows, whose lengths are odd. Each has a place of its own in words.
 TEST(Tiles, OfRowsThatBeginAnywhere) {
   for (const Machine& machine : Machines({1, 4})) {

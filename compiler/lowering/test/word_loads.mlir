@@ -5,7 +5,7 @@
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Eight neighbours of 16 bits that begin anywhere: five words. The last one is at most a word after the fourth.
   // CHECK-LABEL: llvm.func {{.*}}@anywhere
-  // CHECK: %[[LOW:.+]] = llvm.trunc {{.*}} : i64 to i32
+  // CHECK: %[[LOW:.+]] = llvm.and {{.*}} : i32
   // CHECK: %[[BITS:.+]] = llvm.shl %[[LOW]]
   // CHECK-COUNT-5: llvm.load {{.*}} : !llvm.ptr<1> -> i32
   // CHECK-NOT: llvm.load

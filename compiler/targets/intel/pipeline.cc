@@ -16,7 +16,7 @@ constexpr int kMaxWaitingElements = 32;
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm, options.descriptor_flags);
+  AddNeutralTtirPasses(pm, {.descriptor_flags = options.descriptor_flags});
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,

@@ -147,8 +147,11 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const Architecture& arch) {
   // Until tensors have encodings, nothing depends on the device but how it copies blocks.
-  AddNeutralTtirPasses(pm, options.descriptor_flags, HasBulkCopies(options, arch), HasHostMaps(options, arch),
-                       int64_t{options.num_warps} * kLanes);
+  AddNeutralTtirPasses(pm, {.descriptor_flags = options.descriptor_flags,
+                            .has_bulk_copies = HasBulkCopies(options, arch),
+                            .host_tensor_maps = HasHostMaps(options, arch),
+                            .reads_whole_words = true,
+                            .threads = int64_t{options.num_warps} * kLanes});
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
