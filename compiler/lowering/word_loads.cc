@@ -7,9 +7,9 @@
 //   loads        w0    w1    w2    w3    w4         five words in place of eight elements
 //   fshr(w1, w0, 16) = e1 e0, fshr(w2, w1, 16) = e3 e2, …
 //
-// Elements that begin with a word need no word more: the last load reads the same word as the one before it. Every word
-// that is read has a byte of an element. So no load touches memory with which no element shares a word. Loads with masks
-// are left alone: to find the words that have an element inside takes longer than to load the elements.
+// Elements that begin with a word need no word more, and the last one is not loaded. Every word that is loaded has a
+// byte of an element. So no load touches memory with which no element shares a word. Loads with masks are left alone: to
+// find the words that have an element inside takes longer than to load the elements.
 #include "compiler/lowering/word_loads.h"
 
 #include <map>
@@ -26,23 +26,22 @@ constexpr int kWordBytes = 4, kAccessBytes = 16;
 
 // Where a run of neighbours begins within its word, `low` bytes after it. Groups of a run are whole words apart.
 struct Place {
-  Value back;   // i64: -low
-  Value shift;  // i32: low in bits
-  Value more;   // i64: kWordBytes where a group ends in a further word, else 0
+  Value back;      // i64: -low
+  Value shift;     // i32: low in bits
+  Value is_inside;  // i1: low is not 0
 };
-
-Value SExt(Emitter& e, Value x) { return LLVM::SExtOp::create(e.b, e.loc, e.b.getI64Type(), x); }
 
 Place PlaceOf(Emitter& e, Value first) {
   Value address = LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI64Type(), first);
   Value low = e.And(e.Trunc(address, 32), e.Int(kWordBytes - 1));
-  Value more = e.And(LLVM::AddOp::create(e.b, e.loc, low, e.Int(kWordBytes - 1)), e.Int(kWordBytes));
-  return {SExt(e, LLVM::SubOp::create(e.b, e.loc, e.Int(0), low)), e.Shl(low, 3), SExt(e, more)};
+  Value back = LLVM::SExtOp::create(e.b, e.loc, e.b.getI64Type(), e.Sub(e.Int(0), low));
+  return {back, e.Shl(low, 3), e.Compare(LLVM::ICmpPredicate::ne, low, e.Int(0))};
 }
 
-Value LoadWord(FunctionLowering& f, tt::LoadOp op, Value ptr) {
+Value LoadWord(FunctionLowering& f, tt::LoadOp op, Value begin, int index, Value predicate) {
   MemoryAccess access;
-  access.ptr = ptr;
+  access.ptr = f.e.Gep(begin, f.e.b.getI8Type(), f.e.Int(int64_t{index} * kWordBytes, 64));
+  access.predicate = predicate;
   access.element = f.e.b.getI32Type();
   access.cache = op.getCache();
   access.evict = op.getEvict();
@@ -85,11 +84,9 @@ Values LoadWords(FunctionLowering& f, tt::LoadOp op, mlir::Type element, const W
     if (is_new) found->second = PlaceOf(e, ptrs[first]);
     const Place& place = found->second;
     const Value begin = e.Gep(ptrs[first], e.b.getI8Type(), place.back);
-    const Value last = e.Gep(begin, e.b.getI8Type(), place.more);
     Values loaded;
-    for (int i = 0; i < words; ++i)
-      loaded.push_back(LoadWord(f, op, e.Gep(begin, e.b.getI8Type(), e.Int(i * kWordBytes, 64))));
-    loaded.push_back(LoadWord(f, op, e.Gep(last, e.b.getI8Type(), e.Int((words - 1) * kWordBytes, 64))));
+    for (int i = 0; i <= words; ++i)
+      loaded.push_back(LoadWord(f, op, begin, i, i < words ? Value() : place.is_inside));
     for (int i = 0; i < words; ++i) {
       Value word = LLVM::FshrOp::create(e.b, e.loc, e.b.getI32Type(), loaded[i + 1], loaded[i], place.shift);
       for (int j = 0; j < per_word; ++j)

@@ -3,12 +3,15 @@
 
 #blocked = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // Eight neighbours of 16 bits that begin anywhere: five words. The last one is at most a word after the fourth.
+  // Eight neighbours of 16 bits that begin anywhere: five words. The last one is loaded where they begin inside a word.
   // CHECK-LABEL: llvm.func {{.*}}@anywhere
-  // CHECK: %[[LOW:.+]] = llvm.and {{.*}} : i32
+  // CHECK: %[[ADDRESS:.+]] = llvm.ptrtoint
+  // CHECK: %[[PART:.+]] = llvm.trunc %[[ADDRESS]]
+  // CHECK: %[[LOW:.+]] = llvm.and %[[PART]]
   // CHECK: %[[BITS:.+]] = llvm.shl %[[LOW]]
-  // CHECK-COUNT-5: llvm.load {{.*}} : !llvm.ptr<1> -> i32
+  // CHECK-COUNT-4: llvm.load {{.*}} : !llvm.ptr<1> -> i32
   // CHECK-NOT: llvm.load
+  // CHECK: llvm.inline_asm {{.*}}ld.global.b32
   // CHECK-COUNT-4: llvm.intr.fshr({{.*}}, {{.*}}, %[[BITS]]) : (i32, i32, i32) -> i32
   // OTHER-LABEL: llvm.func {{.*}}@anywhere
   // OTHER-COUNT-8: llvm.load {{.*}} -> vector<1xi16>
