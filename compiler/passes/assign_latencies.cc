@@ -11,14 +11,14 @@
 // one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
 // - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
 // feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
-// least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
-// what they load waits in registers. This is so if these registers are not too many and a thread has them beside those
-// of the dots. So do copies for whose buffers there is no room, where it is known how many registers a thread has.
-// Small loads that addresses of copies depend on, as those of a table of pages do, and that have no buffers themselves,
-// start one iteration before the copies and wait likewise. Small loads that feed no dot, as those of factors that scale
-// what a dot makes, start one iteration ahead and wait likewise: else each iteration would wait for memory. Where the
-// loop says tt.num_stages, this is so beside blocks of descriptors alone: bulk copies take the place of copies only if
-// all of the loop are such.
+// least so many neighbouring bytes. Loads that feed dots but are no such copies, as those of numbers, are started one
+// iteration ahead, and what they load waits in registers. This is so if these registers are not too many and a thread
+// has them beside those of the dots. So do copies for whose buffers there is no room, where it is known how many
+// registers a thread has. Small loads that addresses of copies depend on, as those of a table of pages do, and that
+// have no buffers themselves, start one iteration before the copies and wait likewise. Small loads that feed no dot, as
+// those of factors that scale what a dot makes, start one iteration ahead and wait likewise: else each iteration would
+// wait for memory. Where the loop says tt.num_stages, this is so beside blocks of descriptors alone: bulk copies take
+// the place of copies only if all of the loop are such.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -429,8 +429,8 @@ class LatencyAssigner final {
     int64_t elements = 0, words = 0;
     for (tt::LoadOp load : loads) {
       if (!CanWait(load)) return;
-      auto type = llvm::cast<RankedTensorType>(load.getType());
-      elements += ttg::ToLinearLayout(type).InSize("register");
+      auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+      elements += type ? ttg::ToLinearLayout(type).InSize("register") : 1;
       words += RegistersOf(load.getResult());
     }
     if (elements > limits_.max_waiting_elements) return;
@@ -439,10 +439,7 @@ class LatencyAssigner final {
     for (tt::LoadOp load : loads) WaitInRegisters(load);
   }
 
-  static bool CanWait(tt::LoadOp load) {
-    auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-    return type && type.getElementType().isIntOrFloat() && !load.getIsVolatile();
-  }
+  static bool CanWait(tt::LoadOp load) { return tt::ElementOf(load.getType()).isIntOrFloat() && !load.getIsVolatile(); }
 
   // Of loads of level 1, those without buffers.
   static void AssignAddresses(llvm::ArrayRef<tt::LoadOp> loads) {
@@ -484,8 +481,7 @@ class LatencyAssigner final {
     const llvm::DenseSet<Operation*> before = NeededBefore();
     int64_t words = 0;
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
-      const bool is_scalar = load.getType().isIntOrFloat() && !load.getIsVolatile();
-      if (levels_.count(load) || before.contains(load) || !(is_scalar || CanWait(load)) || IsOfNamedBlock(load) ||
+      if (levels_.count(load) || before.contains(load) || !CanWait(load) || IsOfNamedBlock(load) ||
           !MayStartEarly(load, loop_))
         continue;
       if (llvm::any_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); })) continue;
