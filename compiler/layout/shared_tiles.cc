@@ -42,6 +42,7 @@ double Conflicts(const std::vector<int32_t>& lanes, int32_t element_bits, const 
 // What the plans of one layout share.
 struct Bases {
   std::vector<int32_t> registers, lanes, warps, blocks;
+  bool few_addresses;
 };
 
 bool AreWholeRows(const std::vector<int32_t>& offsets, int32_t row) {
@@ -65,6 +66,18 @@ LinearLayout AddressLayout(const LinearLayout& to_offset, const Bases& bases, co
                                    {{"offset", to_offset.OutBits("offset")}}, std::move(columns));
 }
 
+// The address of an instruction is that of another one and a number, or has a register of its own where a bit of its
+// matrices meets a bit of a lane or warp. So one such bit, if there is any, names matrices of one instruction. The
+// first bit stays, for units take words of neighbouring registers.
+void SpareAddresses(const Bases& bases, const std::vector<int32_t>& rows, std::vector<int32_t>& matrix) {
+  int32_t of_threads = 0;
+  for (const std::vector<int32_t>* offsets : {&rows, &bases.warps, &bases.blocks})
+    for (int32_t offset : *offsets) of_threads |= offset;
+  const auto meets = [&](int32_t bit) { return (bases.registers[bit] & of_threads) != 0; };
+  const auto found = std::find_if(matrix.begin(), matrix.end(), meets);
+  if (found > matrix.begin() + 1 && found != matrix.end()) std::rotate(matrix.begin() + 1, found, found + 1);
+}
+
 // The plan whose words are the register bits `word` and whose rows are at `rows`; nullopt where other bases would split
 // rows. `free_lanes` are the lane bits that name rows.
 std::optional<TilePlan> Complete(const LinearLayout& to_offset, const Bases& bases, bool transposed,
@@ -78,6 +91,7 @@ std::optional<TilePlan> Complete(const LinearLayout& to_offset, const Bases& bas
     plan.matrix.push_back(bit);
   }
   plan.group_bits = std::min<int32_t>(2, plan.matrix.size());
+  if (bases.few_addresses && plan.group_bits == 2) SpareAddresses(bases, rows, plan.matrix);
   plan.address = AddressLayout(to_offset, bases, plan, rows);
   return plan;
 }
@@ -129,11 +143,12 @@ int32_t TilePlan::RegisterOf(int32_t instruction, int32_t matrix_number, int32_t
   return result;
 }
 
-std::optional<TilePlan> PlanTiles(const LinearLayout& to_offset, int32_t element_bits, const SharedMemoryShape& shape) {
+std::optional<TilePlan> PlanTiles(const LinearLayout& to_offset, int32_t element_bits, const SharedMemoryShape& shape,
+                                  bool few_addresses) {
   if (element_bits > 32 || !to_offset.HasOut("offset") || to_offset.InBits("lane") != kTileLaneBits)
     return std::nullopt;
   const Bases bases{OffsetsOf(to_offset, "register"), OffsetsOf(to_offset, "lane"), OffsetsOf(to_offset, "warp"),
-                    to_offset.HasIn("block") ? OffsetsOf(to_offset, "block") : std::vector<int32_t>()};
+                    to_offset.HasIn("block") ? OffsetsOf(to_offset, "block") : std::vector<int32_t>(), few_addresses};
   const int32_t row = kTileRowBits / element_bits;
   if (!AreWholeRows(bases.warps, row) || !AreWholeRows(bases.blocks, row)) return std::nullopt;
   std::optional<TilePlan> plan = PlanStraight(to_offset, bases, element_bits, row);

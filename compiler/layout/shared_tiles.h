@@ -44,9 +44,10 @@ struct TilePlan {
 };
 
 // How tiles move (register, lane, warp, block) -> offset with the fewest cycles. Register bits that replicate data are
-// left out: RegisterOf names the registers in which they are 0. Nullopt where tiles cannot.
+// left out: RegisterOf names the registers in which they are 0. Nullopt where tiles cannot. `few_addresses`: the words
+// of an instruction may be neighbours in pairs alone, if its address then takes fewer registers.
 std::optional<TilePlan> PlanTiles(const LinearLayout& to_offset, int32_t element_bits,
-                                  const SharedMemoryShape& shape = {});
+                                  const SharedMemoryShape& shape = {}, bool few_addresses = false);
 
 // Whether several lanes, warps or nonzero register bits hold one element. Copies are not to be stored by tiles: nothing
 // orders lanes that write to one place.

@@ -79,6 +79,23 @@ TEST(SharedTiles, TransposedBytesComeInPairs) {
   ExpectMoves(*plan, *layout, 8);
 }
 
+TEST(SharedTiles, ABitThatLanesMeetNamesMatricesOfAnInstruction) {
+  // Four times eight rows of two groups of eight columns. The number of a group is swizzled by the row.
+  const auto swizzled = LinearLayout::FromBases(
+      {{"register", {{72}, {512}, {1024}, {8}}}, {"lane", {{144}, {288}, {1}, {2}, {4}}}, {"warp", {}}},
+      {{"offset", 2048}});
+  const auto plan = PlanTiles(*swizzled, 16, {}, /*few_addresses=*/true);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_THAT(plan->matrix, testing::ElementsAre(1, 3, 2));
+  ExpectMoves(*plan, *swizzled, 16);
+  EXPECT_THAT(PlanTiles(*swizzled, 16)->matrix, testing::ElementsAre(1, 2, 3));
+  // Where nothing is swizzled, all addresses are numbers apart.
+  const auto plain = LinearLayout::FromBases(
+      {{"register", {{8}, {64}, {128}, {256}}}, {"lane", {{16}, {32}, {1}, {2}, {4}}}, {"warp", {}}},
+      {{"offset", 512}});
+  EXPECT_THAT(PlanTiles(*plain, 16, {}, /*few_addresses=*/true)->matrix, testing::ElementsAre(1, 2, 3));
+}
+
 TEST(SharedTiles, RowsThatOthersSplitAreNone) {
   const auto split = LinearLayout::FromBases(
       {{"register", {{1}}}, {"lane", {{2}, {4}, {16}, {32}, {64}}}, {"warp", {{12}}}}, {{"offset", 128}});

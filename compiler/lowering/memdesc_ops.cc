@@ -49,6 +49,7 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   if (failed(to_offset)) return mlir::failure();
   mlir::Type element = f.ConvertType(type.getElementType());
   SharedPlace place = PlaceOf(f, op.getSrc());
+  place.is_operand = llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding());
   f.Set(op.getResult(),
         LoadShared(f, *to_offset, place, AccessSize(*to_offset, place, SharedType(f.e, element)), element));
   return mlir::success();

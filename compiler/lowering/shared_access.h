@@ -14,6 +14,7 @@ struct SharedPlace {
   mlir::Value base;    // !llvm.ptr<3>: element 0 of the whole buffer
   mlir::Value offset;  // i32 that is XORed to the offset of an element; null: none
   llvm::ArrayRef<ttg::Padding> padding;
+  bool is_operand = false;  // of a dot, which takes words of neighbouring registers
   // Aligned runs of so many elements stay runs, whatever `offset` and `padding` do.
   int run = 1 << 16;
 

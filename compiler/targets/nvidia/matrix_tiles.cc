@@ -37,10 +37,11 @@ void StoreMatrices(mlir::OpBuilder& b, mlir::Location loc, Value ptr, ValueList 
 }
 
 // Nullopt where no instruction moves (register, lane, warp, block) -> offset for elements of `type` in `place`, or
-// where accesses of `vec` elements take fewer cycles.
-std::optional<TilePlan> FindTiles(const LinearLayout& to_offset, const SharedPlace& place, int vec, mlir::Type type) {
+// where accesses of `vec` elements take fewer cycles. `few_addresses` as PlanTiles has it.
+std::optional<TilePlan> FindTiles(const LinearLayout& to_offset, const SharedPlace& place, int vec, mlir::Type type,
+                                  bool few_addresses) {
   int bits = type.getIntOrFloatBitWidth();
-  std::optional<TilePlan> plan = PlanTiles(to_offset, bits);
+  std::optional<TilePlan> plan = PlanTiles(to_offset, bits, {}, few_addresses);
   if (!plan || place.run < kTileRowBits / bits || TileSlots(*plan, bits) >= VectorSlots(to_offset, bits, vec))
     return std::nullopt;
   return plan;
@@ -72,7 +73,8 @@ SharedMemoryShape NvidiaOps::SharedMemory() const {
 std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
                                            int vec, mlir::Type type) const {
   Emitter& e = f.e;
-  std::optional<TilePlan> plan = FindTiles(to_offset, place, vec, type);
+  // Matrix units take words of two or four neighbouring registers, vector stores always four.
+  std::optional<TilePlan> plan = FindTiles(to_offset, place, vec, type, /*few_addresses=*/place.is_operand);
   if (!plan) return std::nullopt;
   Value thread = f.ThreadPart(plan->address, "offset");
   Values loaded(to_offset.InSize("register"));
@@ -94,7 +96,7 @@ bool NvidiaOps::StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, c
   if (!SharedMemory().tile_stores || HoldsCopies(to_offset)) return false;
   Emitter& e = f.e;
   mlir::Type type = values[0].getType();
-  std::optional<TilePlan> plan = FindTiles(to_offset, place, vec, type);
+  std::optional<TilePlan> plan = FindTiles(to_offset, place, vec, type, /*few_addresses=*/false);
   if (!plan) return false;
   Value thread = f.ThreadPart(plan->address, "offset");
   const int per_word = 32 / type.getIntOrFloatBitWidth();
