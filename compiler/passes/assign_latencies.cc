@@ -45,10 +45,11 @@
 // one warp, with nothing to issue while that one waits; or of which one iteration ahead does not fit otherwise. They
 // are then as many iterations ahead as leave room for another block. So it is, one iteration ahead, where nothing else
 // fits and a thread lacks the registers for what an iteration loads. So it is where memory takes longer than all that
-// threads do in an iteration, if a multiprocessor holds half as many blocks again for it. A load needs one buffer more
-// (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
-// multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer each.
-// So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
+// threads do in an iteration, if a multiprocessor holds half as many blocks again for it. Where memory takes longer and
+// the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. A load needs one
+// buffer more (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up
+// where a multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer
+// each. So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
 // registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
 // needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
 // schedulers one warp, and fewer of them leave each two. Of a persistent kernel, whose programs take turns with the
@@ -201,7 +202,7 @@ class LatencyAssigner final {
   bool AssignBuffered(int num_stages) {
     if (levels_.empty()) return true;
     const int64_t others = BytesOfOthers();
-    for (; num_stages > 1; --num_stages) {
+    for (const int most_stages = num_stages; num_stages > 1; --num_stages) {
       int max_level = 0;
       for (auto [load, level] : levels_)
         if (level < num_stages - 1) max_level = std::max(max_level, level);
@@ -215,6 +216,11 @@ class LatencyAssigner final {
         return true;
       if (fits && AssignOneSlotLess(latency, max_level, others, blocks)) return true;
       if (!fits || IsAlone(blocks, num_stages, max_level)) continue;
+      // One iteration further ahead, copies in place have as many slots, and more is on its way.
+      if (num_stages < most_stages && MayCopyInPlace(max_level) && WaitsForMemory(max_level)) {
+        SetLatency(latency + 1, max_level, CopyTarget::kInPlace);
+        return true;
+      }
       const bool costs_blocks =
           ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks || TakesSecondBlock(latency, max_level);
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
