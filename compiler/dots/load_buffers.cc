@@ -127,6 +127,11 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
 mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {
   llvm::SmallVector<unsigned> order = OrderOfThreads(type);
   mlir::Attribute first = nullptr;
+  // Matrix loads read rows of the least groups without conflicts, others more rows of larger ones.
+  const auto is_finer = [](mlir::Attribute encoding, mlir::Attribute than) {
+    return llvm::cast<ttg::SwizzledSharedEncodingAttr>(encoding).getVec() <
+           llvm::cast<ttg::SwizzledSharedEncodingAttr>(than).getVec();
+  };
   for (const BufferRead& read : reads) {
     auto read_type = llvm::cast<RankedTensorType>(read.defines.getType());
     mlir::Attribute encoding;
@@ -136,7 +141,8 @@ mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferR
       encoding = ReadBufferEncoding(type, order, read_type);
     // A matrix unit may read buffers of its own encoding only. Threads can read these, too.
     if (encoding && !llvm::isa<ttg::SwizzledSharedEncodingAttr>(encoding)) return encoding;
-    if (!first) first = encoding;
+    const bool is_operand = llvm::isa<ttg::DotOperandEncodingAttr>(read_type.getEncoding());
+    if (!first || (encoding && is_operand && is_finer(encoding, first))) first = encoding;
   }
   return first ? first : ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
 }

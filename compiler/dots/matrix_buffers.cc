@@ -10,15 +10,18 @@ namespace tritond::compiler {
 namespace {
 
 // The memory serves 128 bytes at a time. Eight rows of 16 bytes are what a matrix load reads, and what lanes read of
-// words: four neighbours of a row each. Elements of 64 bits are served to half a warp: four neighbours of four rows.
+// words along K: four neighbours of a row each. Elements of 64 bits are served to half a warp: four neighbours of four
+// rows. Across K, words are read as eight neighbours of four rows.
 constexpr int64_t kGroupBytes = 16, kGroupElements = 4, kBankRowBytes = 128, kWordBits = 32;
 
-// Elements of `bits` bits that the first lanes read side by side under `layout`, each a word or more at once. They are
-// of a row, which is dimension `dim`.
+// Elements of `bits` bits that lanes which are served at once read side by side under `layout`, each a word or more.
+// They are of a row, which is dimension `dim`.
 int64_t ReadTogether(const LinearLayout& layout, absl::string_view dim, int64_t bits) {
   int64_t elements = std::min<int64_t>(layout.NumConsecutive("register", dim), kGroupBytes * 8 / bits);
   if (elements * bits < kWordBits) return elements;
-  for (int bit = 0; bit < layout.InBits("lane") && layout.Basis("lane", bit, dim) == elements; ++bit) elements *= 2;
+  const int64_t lanes = kBankRowBytes * 8 / (elements * bits);
+  for (int bit = 0; bit < layout.InBits("lane") && int64_t{1} << bit < lanes; ++bit)
+    if (layout.Basis("lane", bit, dim) == elements) elements *= 2;
   return elements;
 }
 
@@ -79,13 +82,13 @@ mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef
   // No instruction loads tiles of bytes across their rows.
   bool is_read_by_run = is_across && unit && type.getElementTypeBitWidth() == 8;
   int64_t together = kGroupElements;
-  if (!is_across && unit) {
+  if (unit) {
     llvm::SmallVector<int64_t> shape(type.getShape());
     for (auto [dim, of_buffer] : llvm::enumerate(dims)) shape[dim] = type.getDimSize(of_buffer);
     const unsigned rank = type.getRank();
     const LinearLayout layout = llvm::cast<ttg::DistributedEncoding>(operand).ToLinearLayout(shape);
-    together = std::max(together, ReadTogether(layout, ttg::DimNames(rank)[DimOfK(rank, operand.getOpIdx())],
-                                               type.getElementTypeBitWidth()));
+    const auto row = dims.empty() ? order[0] : static_cast<unsigned>(llvm::find(dims, order[0]) - dims.begin());
+    together = std::max(together, ReadTogether(layout, ttg::DimNames(rank)[row], type.getElementTypeBitWidth()));
   }
   return SwizzledGroups(type, order, together, is_read_by_run ? operand.getKWidth() : 1);
 }

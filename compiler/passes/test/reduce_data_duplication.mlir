@@ -46,6 +46,27 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Across K a warp reads eight neighbouring words of four rows. Along K it reads four of eight rows.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [0, 1]}>
+// CHECK-DAG: #[[T:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+// CHECK-LABEL: @across
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x32xf32, #[[S]], #smem>
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<32x64xf32, #[[T]], #smem>
+#blocked = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 1}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 1}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @across(%a: tensor<64x32xf32, #blocked>, %b: tensor<32x64xf32, #blocked>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %x = ttg.convert_layout %a : tensor<64x32xf32, #blocked> -> tensor<64x32xf32, #a>
+    %y = ttg.convert_layout %b : tensor<32x64xf32, #blocked> -> tensor<32x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xf32, #a> * tensor<32x64xf32, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
 // A dot's result becomes an operand within its thread; operands of multiply-adds are the business of ttg-tile-dots.
 // CHECK-LABEL: @stay
 //   CHECK-NOT:   ttg.local_alloc
