@@ -131,7 +131,7 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   const bool may_exceed = to.isF16() && magnitude >= kF16Bits;
   ValueList values = f.Get(op->getOperand(0));
   const int width = std::min<int>(values[0].getType().getIntOrFloatBitWidth(), magnitude);
-  if (values[0].getType().isInteger(32) && width > kF32Bits) {
+  if (values[0].getType().isInteger(32) && (width > kF32Bits || may_exceed)) {
     Values native = f.target.ConvertWords(f.e.b, f.e.loc, to, kSigned, values);
     if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
   }

@@ -198,7 +198,7 @@ class TargetOps {
                                                             mlir::ValueRange values) const {
     return {};
   }
-  // Integers of 32 bits as `to`, rounded once; empty: by LLVM's operations.
+  // Integers of 32 bits as `to`, rounded once, infinite beyond its range; empty: by LLVM's operations.
   virtual llvm::SmallVector<mlir::Value> ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
                                                       bool is_signed, mlir::ValueRange values) const {
     return {};

@@ -142,11 +142,11 @@ Values NvidiaOps::ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::Flo
 Values NvidiaOps::ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, bool is_signed,
                                mlir::ValueRange values) const {
   // Others round such a number to bf16 by way of f64.
-  if (!to.isBF16() || compute_capability_ < 90) return {};
+  if (!to.isF16() && (!to.isBF16() || compute_capability_ < 90)) return {};
   Values results;
   for (mlir::Value value : values) {
     PtxBuilder ptx(b, loc);
-    std::string text = is_signed ? "cvt.rn.bf16.s32 " : "cvt.rn.bf16.u32 ";
+    std::string text = std::string("cvt.rn.") + (to.isF16() ? "f16" : "bf16") + (is_signed ? ".s32 " : ".u32 ");
     text += ptx.AddOutput(b.getI16Type()) + ", ";
     text += ptx.AddInput(value) + ";";
     results.push_back(LLVM::BitcastOp::create(b, loc, to, ptx.Emit(text, /*touches_memory=*/false)[0]));

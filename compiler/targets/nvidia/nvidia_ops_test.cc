@@ -3,6 +3,7 @@
 #include "compiler/targets/nvidia/nvidia_ops.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "compiler/targets/nvidia/test_kernel.h"
@@ -505,17 +506,19 @@ TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
   EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF64Type(), {k.arg(1), k.arg(1), k.arg(1), k.arg(1)}).empty());
 }
 
-TEST_F(NvidiaOpsTest, WordsAreRoundedToBf16Once) {
-  for (const auto& [is_signed, instruction] :
-       {std::pair(true, "cvt.rn.bf16.s32"), std::pair(false, "cvt.rn.bf16.u32")}) {
-    TestKernel k("pi");
-    auto floats = ops_.ConvertWords(k.builder(), k.loc(), k.builder().getBF16Type(), is_signed, {k.arg(1)});
-    ASSERT_EQ(floats.size(), 1u);
-    k.Keep(0, floats[0]);
-    EXPECT_THAT(Compile(k), HasSubstr(instruction));
+TEST_F(NvidiaOpsTest, WordsAreRoundedOnce) {
+  for (const bool is_bf16 : {true, false}) {
+    for (const auto& [is_signed, from] : {std::pair(true, "s32"), std::pair(false, "u32")}) {
+      TestKernel k("pi");
+      const mlir::FloatType to = is_bf16 ? mlir::FloatType(k.builder().getBF16Type()) : k.builder().getF16Type();
+      auto floats = ops_.ConvertWords(k.builder(), k.loc(), to, is_signed, {k.arg(1)});
+      ASSERT_EQ(floats.size(), 1u);
+      k.Keep(0, floats[0]);
+      EXPECT_THAT(Compile(k), HasSubstr(absl::StrCat("cvt.rn.", is_bf16 ? "bf16." : "f16.", from)));
+    }
   }
   TestKernel k("pi");
-  EXPECT_TRUE(ops_.ConvertWords(k.builder(), k.loc(), k.builder().getF16Type(), true, {k.arg(1)}).empty());
+  EXPECT_TRUE(ops_.ConvertWords(k.builder(), k.loc(), k.builder().getF32Type(), true, {k.arg(1)}).empty());
 }
 
 TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {
