@@ -46,7 +46,8 @@
 // are then as many iterations ahead as leave room for another block. So it is, one iteration ahead, where nothing else
 // fits and a thread lacks the registers for what an iteration loads. So it is where memory takes longer than all that
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. Where memory takes longer and
-// the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. A load needs one
+// the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. Where a scheduler
+// would have two warps and has three with one buffer less, sums get one buffer less. A load needs one
 // buffer more (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up
 // where a multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer
 // each. So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
@@ -215,6 +216,7 @@ class LatencyAssigner final {
           AssignInPlace(latency, max_level, others, /*more_than=*/blocks))
         return true;
       if (fits && AssignOneSlotLess(latency, max_level, others, blocks)) return true;
+      if (fits && AssignForThirdWarp(latency, max_level, others, blocks)) return true;
       if (!fits || IsAlone(blocks, num_stages, max_level)) continue;
       // One iteration further ahead, copies in place have as many slots, and more is on its way.
       if (num_stages < most_stages && MayCopyInPlace(max_level) && WaitsForMemory(max_level)) {
@@ -307,6 +309,20 @@ class LatencyAssigner final {
     // Iterations that keep no sums are often split between many programs, which then have few. More blocks are better
     // than slots where all blocks together have as much on its way.
     while (!is_sum && latency > 1 && resident(latency - 1) * (latency - 1) >= resident(latency) * latency) --latency;
+    SetLatency(latency, max_level, CopyTarget::kInPlace);
+    return true;
+  }
+
+  // Where each scheduler has two warps, a third one issues while these wait for what they have read or converted. That
+  // is worth meeting once more in an iteration, as long as copies are further ahead than one.
+  bool AssignForThirdWarp(int latency, int max_level, int64_t others, int64_t blocks) {
+    auto dots = loop_.getBody()->getOps<tt::DotOp>();
+    if (!llvm::hasSingleElement(dots) || !llvm::is_contained(loop_.getYieldedValues(), (*dots.begin()).getD()))
+      return false;
+    if (latency == 1 || blocks * ttg::NumWarps(loop_) > 2 * limits_.issued_warps || !MayCopyInPlace(max_level))
+      return false;
+    if (ResidentBlocks(others + BytesOfBuffers(latency, max_level, CopyTarget::kInPlace)) * 2 < blocks * 3)
+      return false;
     SetLatency(latency, max_level, CopyTarget::kInPlace);
     return true;
   }
