@@ -117,6 +117,9 @@ void JoinEarly(llvm::Module& module);
 // carry_sums.cc. Addresses that advance in loops of wgmma are added word by word.
 void CarrySums(llvm::Module& module);
 
+// merge_tails.cc. Versions of a kernel that end alike share their end.
+void MergeTails(llvm::Module& module);
+
 // keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
 void KeepWgmmaLoops(llvm::Module& module);
 

@@ -231,6 +231,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   OrderAsyncProxy(module);
   KeepWgmmaLoops(module);
   for (llvm::Function& function : module) SetBlockTarget(function);
+  // Counted were the loads of each version.
+  MergeTails(module);
   return absl::OkStatus();
 }
 
