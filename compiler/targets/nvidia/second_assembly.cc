@@ -54,8 +54,9 @@
 // which each thread has to load more at once, or a quarter more blocks as much. No block is given up for that: a thread
 // waits at most a few times, and the next block waits meanwhile. Where it loads a long row, and so waits many times, it
 // is as in a loop. Nor is a block given up for what is no long row, where all together have twice as much on its way as
-// memory delivers until it answers. A block alone on its multiprocessor gets a second one then, although both load
-// less: one computes and stores while the other waits.
+// memory delivers until it answers. Nor is one given up where a thread had more registers before more blocks were
+// taken, and loaded no more. A block alone on its multiprocessor gets a second one then, although both load less: one
+// computes and stores while the other waits.
 //
 // The assembler does not always order products of mma so that none waits for the one before, although a thread has the
 // registers. Where a warp would wait most of the time, it is asked for as many blocks as it has left room for. That is
@@ -437,9 +438,11 @@ std::string WithMoreBlocks(std::string once, const std::string& kernel, const No
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
 // each thread has to load far more at once. Where the assembler has unrolled a loop, more can start together than the
-// text says. How much that is depends on the registers, so that the best of all is taken.
-std::string WithMoreLoads(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
-                          const std::string& ptx, int num_warps, const TargetInfo& info) {
+// text says. How much that is depends on the registers, so that the best of all is taken. `before`: the binary that was
+// best before more blocks were asked for. Where its threads had more registers and loaded no more, no block is given
+// up.
+std::string WithMoreLoads(std::string once, const std::string& before, const std::string& kernel, const Note& note,
+                          Assemble assemble, const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const int arch = info.arch.get<int>();
   const CubinCode code = CodeOfCubin(once, kernel, arch);
@@ -454,7 +457,10 @@ std::string WithMoreLoads(std::string once, const std::string& kernel, const Not
   // A program that loads a long row waits many times also without a loop.
   const bool is_long = note.loads >= kLongRowBytes, has_loops = code.loop_bytes > 0;
   const bool is_enough = at_once * static_cast<double>(blocks) >= EnoughLoads(num_warps, info);
-  const bool may_give_up = is_long ? has_loops || code.latencies >= kManyWaits : has_loops && !is_enough;
+  const bool in_vain = ResourcesOfCubin(before, kernel).registers.value_or(0) > taken.registers.value_or(0) &&
+                       CodeOfCubin(before, kernel, arch).AtOnce() <= kMoreOfAll * at_once;
+  const bool waits_much = is_long ? has_loops || code.latencies >= kManyWaits : has_loops && !is_enough;
+  const bool may_give_up = waits_much && !in_vain;
   std::string best = once;
   double most = kMoreOfAll;
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
@@ -555,8 +561,9 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
   if (!note) return best;
   best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  const std::string before = best;
   best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
-  best = WithMoreLoads(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, ptx, num_warps, info);
   return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }
 

@@ -492,6 +492,22 @@ TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
   EXPECT_EQ(no_more.asked, 1);
 }
 
+// Registers that were there before more blocks took them, and were of no use for that.
+TEST_F(AllWarps, NoFewerBlocksWhereMoreRegistersLoadedNoMore) {
+  const auto registers = [](const std::string& binary) {
+    return ResourcesOfCubin(binary, "kernel").registers.value_or(0);
+  };
+  const std::string more = Binary(LoopThatLoads(4, false, "sm_90a", /*held=*/25)),
+                    few = Binary(LoopThatLoads(4, false, "sm_90a", /*held=*/10));
+  ASSERT_GT(registers(more), 32);
+  ASSERT_LE(registers(more), 40);
+  ASSERT_LE(registers(few), 32);
+  TwoBinaries assembler(more, few, /*blocks=*/8);
+  const std::string long_row = absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n");
+  EXPECT_TRUE(Choose(assembler, Kernel(24, 1, long_row)) == few);
+  EXPECT_EQ(assembler.plain, 1);
+}
+
 // No register lets loads start earlier that already start together.
 TEST_F(AllWarps, NoOtherBlocksWhereAnIterationWaitsOnce) {
   const std::string together = Binary(LoopThatLoads(2, true, "sm_90a")),
