@@ -9,7 +9,9 @@
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 namespace {
@@ -70,7 +72,7 @@ class StepFinder final {
   static Steps All(Value value, Step step) { return Steps(RankOf(value), step); }
 
   Steps Find(Value value) {
-    if (axes_.Get(value).constant) return All(value, kEqual);
+    if (axes_.Get(value).constant || Number(value)) return All(value, kEqual);
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
       // An iteration moves all elements alike, as a rule.
       auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
@@ -93,9 +95,16 @@ class StepFinder final {
         })
         .Case<tt::BroadcastOp, ttg::ConvertLayoutOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, tt::BitcastOp,
               tt::IntToPtrOp, tt::PtrToIntOp>([&](Operation* op) { return Of(op->getOperand(0)); })
-        .Case<arith::AddIOp, tt::AddPtrOp>([&](Operation* op) { return OfSum(op, 1); })
-        .Case([&](arith::SubIOp op) { return OfSum(op, -1); })
+        .Case<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtFOp, arith::TruncFOp,
+              mlir::math::FloorOp, mlir::math::CeilOp>([&](Operation* op) { return Of(op->getOperand(0)); })
+        .Case<arith::AddIOp, arith::AddFOp, tt::AddPtrOp>([&](Operation* op) { return OfSum(op, 1); })
+        .Case<arith::SubIOp, arith::SubFOp>([&](Operation* op) { return OfSum(op, -1); })
         .Case([&](arith::MulIOp op) { return OfProduct(op); })
+        .Case([&](arith::MulFOp op) {
+          // Canonical forms have constants on the right.
+          std::optional<double> factor = Number(op.getRhs());
+          return factor ? OfEach(op, Times, *factor) : All(value, kAnywhere);
+        })
         .Case([&](arith::ShLIOp op) {
           std::optional<int64_t> bits = axes_.Get(op.getRhs()).constant;
           return bits ? OfEach(op, Times, std::exp2(*bits)) : All(value, kAnywhere);
@@ -112,7 +121,8 @@ class StepFinder final {
           for (Step& step : steps) step = step.size == 0 ? Step{0, step.jumps} : kAnywhere;
           return steps;
         })
-        .Case<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(
+        .Case<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::MinNumFOp, arith::MaxNumFOp,
+              arith::MinimumFOp, arith::MaximumFOp>(
             [&](Operation* op) { return OfOneThatVaries(op->getOperand(0), op->getOperand(1)); })
         .Case([&](arith::SelectOp op) { return OfOneThatVaries(op.getTrueValue(), op.getFalseValue()); })
         .Case([&](mlir::scf::IfOp branch) {
@@ -120,6 +130,13 @@ class StepFinder final {
           return OfOneThatVaries(branch.thenYield().getOperand(number), branch.elseYield().getOperand(number));
         })
         .Default([&](Operation*) { return All(value, kAnywhere); });
+  }
+
+  // The constant of floats that a value is.
+  static std::optional<double> Number(Value value) {
+    llvm::APFloat number(0.0);
+    if (!mlir::matchPattern(value, mlir::m_ConstantFloat(&number))) return {};
+    return number.convertToDouble();
   }
 
   // What a value that is the same along a dimension counts as.

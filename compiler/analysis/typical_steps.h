@@ -25,6 +25,7 @@ struct Step {
 //
 //   %p + (%i % %w) + (%i / %w) * %s      %i = make_range        size 1, few jumps: %w is far above 1
 //   %p + %c * %s                         %c = make_range        the size of %s, of which is known that it is not 1
+//   %p + int(float(%i) * 0.25)           %i = make_range        size 0.25
 //
 // A number that nothing is known of counts as a size of a tensor. Numbers that neighbours load from different addresses
 // jump.

@@ -13,7 +13,7 @@
 namespace tritond::compiler {
 namespace {
 
-constexpr int64_t kWordBytes = 4;
+constexpr int kWordBytes = 4;
 constexpr double kIterations = 8;  // of a loop, where nothing says how many
 
 // Of elements that masks leave out nothing is moved.
@@ -38,7 +38,7 @@ mlir::Value MemoryOf(mlir::Value pointer) {
 
 int64_t WideAccess::InstructionsFor(int64_t neighbours) const {
   const int64_t one_by_one = std::max<int64_t>(1, neighbours / width);
-  return by_words ? std::min(neighbours, neighbours * bytes / kWordBytes + 1) : one_by_one;
+  return by_words ? std::min(neighbours, neighbours * bytes / int64_t{kWordBytes} + 1) : one_by_one;
 }
 
 int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double cache_ratio) {
@@ -58,8 +58,8 @@ int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double 
   auto time = [&](int64_t width) {
     double cache = 0;
     for (const auto& [access, times] : near)
-      cache += static_cast<double>(std::max(width * access.bytes, kWordBytes) * access.InstructionsFor(width)) /
-               static_cast<double>(width) * times;
+      cache += std::max<double>(static_cast<double>(width * access.bytes) * access.step, kWordBytes) *
+               static_cast<double>(access.InstructionsFor(width)) / static_cast<double>(width) * times;
     return std::max(cache, memory * cache_ratio);
   };
   int64_t best = most;

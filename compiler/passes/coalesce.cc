@@ -53,6 +53,7 @@
 //   (exchange_width.h), also above the bounds of widths.
 // - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes (access_width.h).
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -104,6 +105,7 @@ struct Access {
   bool bounds = false;                        // a width above its own hurts
   int operand_bytes = 0;                      // OperandBytes
   bool is_scatter = false;                    // writes to addresses that are no neighbours
+  double step = 1;                            // WideAccess::step
   llvm::SmallVector<int64_t, 4> constancy{};  // by dimension: neighbours of one address
   llvm::SmallVector<double, 4> sectors{};     // by dimension, from a neighbour to the next; empty: not known
 };
@@ -196,6 +198,7 @@ class AccessReader final {
     if (!writes && !access.prefers) PreferGroups(access, info);
     if (!access.prefers) OrderByNearness(access, info);
     if (!writes && access.prefers) PreferWords(access, info.dims[fast].contiguity);
+    if (!writes && !access.prefers && !repeats) access.step = StepOf(ptr, access.order[0]);
     if (!writes && access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
@@ -255,6 +258,12 @@ class AccessReader final {
     access.sectors = std::move(sectors);
   }
 
+  // How far apart neighbours along a dimension are as a rule, in elements, and no more than that they are neighbours.
+  double StepOf(Value pointer, unsigned dim) const {
+    const Step step = TypicalSteps(pointer, inside_)[dim];
+    return std::min(1.0, std::abs(step.size) + step.jumps);
+  }
+
   // Groups of one address along a dimension, where there are none along the others, and no neighbours in memory.
   static void PreferGroups(Access& access, const AxisInfo& info) {
     if (llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.contiguity > 1; })) return;
@@ -294,7 +303,8 @@ struct Width {
   void Join(const Access& access) {
     const int64_t repeated = access.constancy.empty() ? 1 : access.constancy[access.order[0]];
     accesses.push_back(
-        {access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated), access.by_words});
+        {access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated), access.by_words,
+         access.step});
     wanted = std::max(wanted, access.width);
     if (access.bounds) bound = std::min(bound, access.width);
     if (access.prefers) bound = std::min(bound, std::max(1, kMaxThreadBytes / access.element_bytes));
