@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons, selects and integer casts: one LLVM operation an element. Elements of a thread that are
 // known to be equal are computed once: those of equal operands, those in a group of constancy, and remainders that
-// repeat. The second are, for example, comparisons and quotients of an index that runs on.
+// repeat. The second are, for example, comparisons and quotients of an index that runs on. Where the remainders of
+// neighbours run on, too, one division serves them all.
 //
 // bf16 has no arithmetic on older devices. It is computed in f32 and rounded back, which is exactly rounded bf16
 // arithmetic for +, -, *, / (f32 has more than twice its precision).
@@ -9,6 +10,8 @@
 
 #include <map>
 
+#include "compiler/analysis/axis_transfer.h"
+#include "compiler/ir/encodings.h"
 #include "compiler/ir/speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -34,24 +37,55 @@ static int64_t PeriodOf(FunctionLowering& f, mlir::Operation* op, unsigned dim) 
   return runs_on && is_modular && divisor > 0 && llvm::isPowerOf2_64(divisor) ? divisor : kAll;
 }
 
-// For each register of the result of `op`, the first one that holds an equal element; empty where nothing says so.
-static llvm::SmallVector<int> EqualRegisters(FunctionLowering& f, mlir::Operation* op) {
+// A register that holds an element which lies below another one by `distance`.
+struct Base {
+  int first = 0;
+  int64_t distance = 0;
+};
+
+// How many neighbours of a thread along `dim` are sums of the first one and a number: of a remainder that a division
+// makes. What the kernel says of it is left out, as it may not hold where nothing is accessed.
+static int64_t NeighboursThatRunOn(FunctionLowering& f, mlir::Operation* op, unsigned dim) {
+  if (!llvm::isa<arith::RemSIOp, arith::RemUIOp>(op)) return 1;
+  const AxisInfo index = f.axis.Get(op->getOperand(0)), divisor = f.axis.Get(op->getOperand(1));
+  const bool is_masked = divisor.constant && llvm::isPowerOf2_64(*divisor.constant);
+  std::optional<AxisInfo> made = is_masked ? std::nullopt : axis::TransferArithmetic(op, {index, divisor});
+  if (!made) return 1;
+  const auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  const int64_t in_registers =
+      f.LayoutOf(type).NumConsecutive("register", ttg::DimNames(static_cast<int>(type.getRank()))[dim]);
+  return std::min(made->dims[dim].contiguity, in_registers);
+}
+
+// For each register of the result of `op`, the first one that tells its element; empty where nothing says so.
+static llvm::SmallVector<Base> BasesOfRegisters(FunctionLowering& f, mlir::Operation* op) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.getElementType().isInteger()) return {};
-  llvm::SmallVector<std::pair<int64_t, int64_t>> groups;  // by dimension: a period, and neighbours in it
-  for (auto [dim, known] : llvm::enumerate(f.axis.Get(op->getResult(0)).dims))
-    groups.emplace_back(PeriodOf(f, op, dim), std::min(known.constancy, kAll));
-  if (llvm::all_of(groups, [](auto group) { return group == std::pair(kAll, int64_t{1}); })) return {};
-  const LinearLayout& layout = f.LayoutOf(type);
-  std::map<Coordinates, int> first_of;
-  llvm::SmallVector<int> first;
-  for (int r = 0; r < layout.InSize("register"); ++r) {
-    // Threads add to coordinates by XOR: registers of one group stay in one.
-    Coordinates place = layout.ApplyNamed({{"register", r}});
-    for (auto [at, group] : llvm::zip(place, groups)) at = at % group.first / group.second;
-    first.push_back(first_of.try_emplace(place, r).first->second);
+  struct Group {
+    int64_t period = kAll, equal = 1, running = 1;  // neighbours
+    bool IsOne() const { return period == kAll && equal * running == 1; }
+  };
+  llvm::SmallVector<Group> groups;  // by dimension
+  for (auto [dim, known] : llvm::enumerate(f.axis.Get(op->getResult(0)).dims)) {
+    const int64_t equal = std::min(known.constancy, kAll);
+    groups.push_back({PeriodOf(f, op, dim), equal, equal > 1 ? 1 : NeighboursThatRunOn(f, op, dim)});
   }
-  return first;
+  if (llvm::all_of(groups, [](const Group& group) { return group.IsOne(); })) return {};
+  const LinearLayout& layout = f.LayoutOf(type);
+  std::map<Coordinates, Base> first_of;
+  llvm::SmallVector<Base> bases;
+  for (int r = 0; r < layout.InSize("register"); ++r) {
+    // Threads add to coordinates by XOR: registers of one group stay in one. Those that run on are a thread's own.
+    Coordinates place = layout.ApplyNamed({{"register", r}});
+    int64_t distance = 0;
+    for (auto [at, group] : llvm::zip(place, groups)) {
+      distance += at % group.running;
+      at = at % group.period / (group.equal * group.running);
+    }
+    const Base& base = first_of.try_emplace(place, Base{r, distance}).first->second;
+    bases.push_back({base.first, distance - base.distance});
+  }
+  return bases;
 }
 
 LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementFn emit) {
@@ -60,12 +94,16 @@ LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementF
   for (Value operand : op->getOperands()) operands.push_back(f.Get(operand));
   if (!operands.empty()) count = operands[0].size();
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, Value> done;
-  llvm::SmallVector<int> equal = count > 1 ? EqualRegisters(f, op) : llvm::SmallVector<int>();
+  llvm::SmallVector<Base> bases = count > 1 ? BasesOfRegisters(f, op) : llvm::SmallVector<Base>();
   bool few = operands.size() <= 3;
   Values results, element(operands.size());
   for (size_t i = 0; i < count; ++i) {
-    if (!equal.empty() && equal[i] < static_cast<int>(i)) {
-      results.push_back(results[equal[i]]);
+    if (!bases.empty() && bases[i].first < static_cast<int>(i)) {
+      const Value base = results[bases[i].first];
+      const unsigned bits = base.getType().getIntOrFloatBitWidth();
+      results.push_back(bases[i].distance == 0
+                            ? base
+                            : Value(LLVM::AddOp::create(f.e.b, f.e.loc, base, f.e.Int(bases[i].distance, bits))));
       continue;
     }
     for (auto [slot, list] : llvm::zip(element, operands)) slot = list[i];

@@ -38,4 +38,29 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     %b = arith.remsi %far, %channels : tensor<1024xi32, #blocked>
     tt.return %a, %b : tensor<1024xi32, #blocked>, tensor<1024xi32, #blocked>
   }
+
+  // The remainders of a thread's neighbours run on where index and divisor are multiples of four. One division serves
+  // them all.
+  // CHECK-LABEL: llvm.func {{.*}}@neighbours
+  // CHECK-COUNT-2: llvm.srem
+  // CHECK-NOT: llvm.srem
+  // CHECK: llvm.return
+  tt.func public @neighbours(%n: i32 {tt.divisibility = 4 : i32}, %q: tensor<1024x!tt.ptr<i32>, #blocked>) {
+    %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
+    %ns = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
+    %column = arith.remsi %range, %ns : tensor<1024xi32, #blocked>
+    tt.store %q, %column : tensor<1024x!tt.ptr<i32>, #blocked>
+    tt.return
+  }
+
+  // They do not where the divisor may be any number, whatever the kernel says of the remainder.
+  // CHECK-LABEL: llvm.func {{.*}}@any_divisor
+  // CHECK-COUNT-8: llvm.srem
+  tt.func public @any_divisor(%n: i32, %q: tensor<1024x!tt.ptr<i32>, #blocked>) {
+    %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
+    %ns = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
+    %column = arith.remsi %range, %ns {tt.contiguity = dense<1024> : tensor<1xi32>} : tensor<1024xi32, #blocked>
+    tt.store %q, %column : tensor<1024x!tt.ptr<i32>, #blocked>
+    tt.return
+  }
 }
