@@ -152,6 +152,8 @@ constexpr int64_t kLongRowBytes = 512;
 constexpr double kEnough = 2;
 // Of code without loops, from where on it is as one that has a loop.
 constexpr double kManyWaits = 8;
+// How much more of it that has to be where half of the blocks are given up.
+constexpr double kWorthHalf = 1.25;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
 // What an iteration may take longer than if it waited once, and still counts as one that does.
@@ -456,7 +458,8 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
   if (!note.all_warps || note.loads == 0 || loads_all || waits_once || is_full) return once;
   // A program that loads a long row waits many times also without a loop.
   const bool is_long = note.loads >= kLongRowBytes, has_loops = code.loop_bytes > 0;
-  const bool is_enough = at_once * static_cast<double>(blocks) >= EnoughLoads(num_warps, info);
+  const double enough = EnoughLoads(num_warps, info);
+  const bool is_enough = at_once * static_cast<double>(blocks) >= enough;
   const bool in_vain = ResourcesOfCubin(before, kernel).registers.value_or(0) > taken.registers.value_or(0) &&
                        CodeOfCubin(before, kernel, arch).AtOnce() <= kMoreOfAll * at_once;
   const bool waits_much = is_long ? has_loops || code.latencies >= kManyWaits : has_loops && !is_enough;
@@ -485,6 +488,9 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     const double more_blocks = resident / static_cast<double>(blocks);
     const bool blocks_count = has_loops || more_blocks * kFewerBesideBarriers >= kMoreBesideBarriers;
     const double ratio = of_thread / at_once * (blocks_count ? more_blocks : 1);
+    // What memory does not deliver sooner is not worth half of the blocks.
+    const double now_loads = at_once * static_cast<double>(blocks);
+    if (!is_long && 2 * more_blocks <= 1 && std::min(ratio * now_loads, enough) < kWorthHalf * now_loads) continue;
     const bool is_better =
         half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;
     if (!is_better) continue;

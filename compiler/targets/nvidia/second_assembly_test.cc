@@ -508,6 +508,21 @@ TEST_F(AllWarps, NoFewerBlocksWhereMoreRegistersLoadedNoMore) {
   EXPECT_EQ(assembler.plain, 1);
 }
 
+// The assembler has unrolled the loop. Half of the blocks load twice as much at once, if memory delivers that.
+TEST_F(AllWarps, HalfOfTheBlocksWhereMemoryDeliversMore) {
+  const std::string little = Binary(LoopThatLoads(4, false, "sm_90a")),
+                    much = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/36));
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 16 bytes at once\n"));
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = 16;
+  for (const bool delivers : {true, false}) {
+    info_.rates.memory_latency = delivers ? 10240 : 1024;
+    TwoBinaries half(little, much, /*blocks=*/2);
+    EXPECT_TRUE(Choose(half, text, /*num_warps=*/16) == (delivers ? much : little));
+    EXPECT_EQ(half.asked, 1);
+  }
+}
+
 // No register lets loads start earlier that already start together.
 TEST_F(AllWarps, NoOtherBlocksWhereAnIterationWaitsOnce) {
   const std::string together = Binary(LoopThatLoads(2, true, "sm_90a")),
