@@ -268,8 +268,8 @@ class LoadAdvancer final {
   }
 
  private:
-  // Of a thread, which waiting values may take.
-  static constexpr double kMostWords = 32;
+  // Of a thread, which waiting values may take: a quarter of its registers.
+  static constexpr double kMostWords = 64;
 
   static bool MayPass(Operation* op) {
     if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return !load.getIsVolatile();

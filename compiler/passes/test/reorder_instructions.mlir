@@ -238,6 +238,30 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 
 // -----
 
+// A quarter of a thread's registers may wait: 4 and 32.
+// CHECK-LABEL: @loads_of_36_words
+//       CHECK:   tt.load
+//       CHECK:   tt.load
+//       CHECK:   tt.load
+//       CHECK:   ttg.convert_layout
+#near = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#far = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#row = #ttg.blocked<{sizePerThread = [32], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @loads_of_36_words(%p: tensor<512x!tt.ptr<f32>, #near>, %by: tensor<512xi32, #near>,
+                                    %wide: tensor<4096x!tt.ptr<f32>, #row>)
+      -> (tensor<512xf32, #far>, tensor<512xf32, #near>, tensor<4096xf32, #row>) {
+    %x = tt.load %p : tensor<512x!tt.ptr<f32>, #near>
+    %y = ttg.convert_layout %x : tensor<512xf32, #near> -> tensor<512xf32, #far>
+    %q = tt.addptr %p, %by : tensor<512x!tt.ptr<f32>, #near>, tensor<512xi32, #near>
+    %z = tt.load %q : tensor<512x!tt.ptr<f32>, #near>
+    %w = tt.load %wide : tensor<4096x!tt.ptr<f32>, #row>
+    tt.return %y, %z, %w : tensor<512xf32, #far>, tensor<512xf32, #near>, tensor<4096xf32, #row>
+  }
+}
+
+// -----
+
 // What other warps make is read behind a barrier. A thread would hold 128 registers there, and holds 32.
 // CHECK-LABEL: @made_first
 //       CHECK:   ttg.local_load {{.*}} -> tensor<32x32xf16
