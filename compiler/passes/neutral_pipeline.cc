@@ -131,6 +131,10 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp) 
   pm.addPass(createSkipEmptyLoopsPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
+  // Once conditions that do not change are made in front of loops, and no pass compares loops that follow each other.
+  pm.addPass(createUnswitchLoopsPass());
+  // These ask for it where no branch is left.
+  pm.addPass(createUnrollLoopPass());
   // Before selects become branches: loads of small branches do not wait for their turn.
   pm.addPass(createPredicateBranchesPass());
   // Once conditions are as few as they get.

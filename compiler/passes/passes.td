@@ -169,6 +169,10 @@ def SkipEmptyLoopsPass : Pass<"ttg-skip-empty-loops", "::mlir::ModuleOp"> {
   let summary = "puts loops that some programs of a grid may not enter into branches, with what they need";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def UnswitchLoopsPass : Pass<"ttg-unswitch-loops", "::mlir::ModuleOp"> {
+  let summary = "asks in front of small loops for conditions that do not change in them";
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
 def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
   let summary = "runs loops backwards that read again what a loop before them has read";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
