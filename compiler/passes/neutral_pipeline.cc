@@ -135,6 +135,8 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp) 
   pm.addPass(createUnswitchLoopsPass());
   // These ask for it where no branch is left.
   pm.addPass(createUnrollLoopPass());
+  // Once loops have parts without masks: these count alike for all elements.
+  pm.addPass(createCarryCountsPass());
   // Before selects become branches: loads of small branches do not wait for their turn.
   pm.addPass(createPredicateBranchesPass());
   // Once conditions are as few as they get.

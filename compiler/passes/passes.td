@@ -173,6 +173,10 @@ def UnswitchLoopsPass : Pass<"ttg-unswitch-loops", "::mlir::ModuleOp"> {
   let summary = "asks in front of small loops for conditions that do not change in them";
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
+def CarryCountsPass : Pass<"ttg-carry-counts", "::mlir::ModuleOp"> {
+  let summary = "carries tensors whose elements are all equal through loops as one number";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
   let summary = "runs loops backwards that read again what a loop before them has read";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
