@@ -177,6 +177,8 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 }
 
 void AddNeutralFinalPasses(mlir::OpPassManager& pm, int64_t registers) {
+  // Once it is known which loads begin in an earlier iteration: those of a branch cannot.
+  pm.addPass(createSkipEmptyLoadsPass());
   // Once no pass asks any more how far apart addresses are. Equal reciprocals are joined next.
   pm.addPass(createDivideByInvariantsPass());
   // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.

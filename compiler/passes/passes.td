@@ -177,6 +177,10 @@ def CarryCountsPass : Pass<"ttg-carry-counts", "::mlir::ModuleOp"> {
   let summary = "carries tensors whose elements are all equal through loops as one number";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
+def SkipEmptyLoadsPass : Pass<"ttg-skip-empty-loads", "::mlir::ModuleOp"> {
+  let summary = "puts loads that few programs of a grid need into branches";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
   let summary = "runs loops backwards that read again what a loop before them has read";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
