@@ -220,6 +220,15 @@ const Products kAll[] = {
     {"f8E4M3FN", 90, 50, 331, 128, 64, 2, 4, false, false, Source::kHostWithNans},
 };
 
+// Whose warp makes the maps, meets at a barrier of its own, and takes them.
+const Products kOfOneWarp[] = {{"f16", 100, 16, 72, 16, 16, 2, 3}, {"bf16", 100, 16, 64, 16, 32, 2, 2, false}};
+
+INSTANTIATE_TEST_SUITE_P(OnOneWarp, BulkProducts,
+                         testing::Combine(testing::ValuesIn(Machines({1})), testing::ValuesIn(kOfOneWarp)),
+                         [](const auto& info) {
+                           return NameOf(std::get<0>(info.param)) + "_" + NameOf(std::get<1>(info.param));
+                         });
+
 INSTANTIATE_TEST_SUITE_P(On, BulkProducts,
                          testing::Combine(testing::ValuesIn(Machines({4, 8})), testing::ValuesIn(kAll)),
                          [](const auto& info) {

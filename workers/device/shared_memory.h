@@ -78,9 +78,13 @@ class SharedMemory final {
   // `thread` arrives where others wait: adds what it knows; has waited, and knows what was added.
   void Release(int thread, emulated::ReleaseClocks::Times* times);
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) { clocks_.Acquire(thread, times); }
-  emulated::Moment Now(int thread) const { return {epoch_, thread / warp_size_, clocks_.Mark(thread / warp_size_)}; }
+  emulated::Moment Now(int thread) const {
+    const int warp = thread / warp_size_;
+    return {epoch_, warp, clocks_.Mark(warp), warp_epochs_[warp]};
+  }
   bool Knows(int thread, const emulated::Moment& moment) const {
-    return moment.epoch != epoch_ || clocks_.Knows(thread, moment.warp, moment.mark);
+    const bool has_met = thread / warp_size_ == moment.warp && warp_epochs_[moment.warp] != moment.warp_epoch;
+    return has_met || moment.epoch != epoch_ || clocks_.Knows(thread, moment.warp, moment.mark);
   }
 
  private:

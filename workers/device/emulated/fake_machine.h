@@ -36,7 +36,7 @@ class FakeMachine final : public Machine {
   TensorMapLog& Maps() override { return maps; }
   void Release(int, ReleaseClocks::Times*) override {}
   void Acquire(int, const ReleaseClocks::Times&) override {}
-  Moment Now(int thread) override { return {epoch, thread / 32, 0}; }
+  Moment Now(int thread) override { return {epoch, thread / 32, 0, 0}; }
   bool Knows(int, const Moment& moment) override { return moment.epoch != epoch; }
   TensorMemory& Tensors() override { return tensors; }
   void FenceAsyncProxy(int) override { ++fences; }

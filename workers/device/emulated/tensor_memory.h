@@ -19,7 +19,8 @@ class Machine;
 struct Moment {
   uint64_t epoch = 0;  // barriers of all threads so far
   int warp = 0;
-  uint32_t mark = 0;  // ReleaseClocks
+  uint32_t mark = 0;        // ReleaseClocks
+  uint32_t warp_epoch = 0;  // barriers of the warp so far
 };
 
 // The tensor memory of a program (PTX ISA, "Tensor Memory"): 128 lanes of 512 columns of 32 bits. With it are the
