@@ -62,9 +62,15 @@ int64_t CheapestWidth(llvm::ArrayRef<WideAccess> accesses, int64_t most, double 
                static_cast<double>(access.InstructionsFor(width)) / static_cast<double>(width) * times;
     return std::max(cache, memory * cache_ratio);
   };
+  auto pays = [&](int64_t width) {
+    return llvm::all_of(accesses, [&](const WideAccess& access) {
+      return !access.by_words || width == 1 || access.InstructionsFor(width) < width;
+    });
+  };
   int64_t best = most;
-  for (int64_t width = most / 2; width > 0; width /= 2)
-    if (time(width) < time(best)) best = width;
+  while (!pays(best)) best /= 2;
+  for (int64_t width = best / 2; width > 0; width /= 2)
+    if (pays(width) && time(width) < time(best)) best = width;
   return best;
 }
 

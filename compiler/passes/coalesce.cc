@@ -68,8 +68,10 @@
 #include "compiler/encoding/reduced_axes.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/named_block.h"
+#include "compiler/ir/operands.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {
@@ -206,7 +208,7 @@ class AccessReader final {
   }
 
   // Neighbours that may begin anywhere in a word are loaded as words. Copies to operands of dots are not. A mask must
-  // hold everywhere but in the last iteration of a loop: there elements are loaded one by one.
+  // be that of a loop over a row, which cuts in the last iteration alone: there elements are loaded one by one.
   void PreferWords(Access& access, int64_t contiguity) const {
     auto load = llvm::dyn_cast<tt::LoadOp>(access.op);
     if (!reads_whole_words_ || !load || load.getIsVolatile() || OperandBytes(load) > 0) return;
@@ -215,7 +217,9 @@ class AccessReader final {
     if (width * access.element_bytes < kWordBytes) return;
     if (load.getMask()) {
       auto loop = llvm::dyn_cast<mlir::scf::ForOp>(load->getParentOp());
-      if (!loop || loop->getParentOfType<mlir::LoopLikeOpInterface>() || !loop->getDiscardableAttrs().empty()) return;
+      auto compare = SourceOf(load.getMask()).getDefiningOp<mlir::arith::CmpIOp>();
+      if (!loop || !compare || compare->getParentOp() != loop) return;
+      if (loop->getParentOfType<mlir::LoopLikeOpInterface>() || !loop->getDiscardableAttrs().empty()) return;
       if (axes_.MaskSpan(load.getMask(), access.order[0]) < width) return;
       if (axes_.MaskTurns(load.getMask(), access.order[0], static_cast<int>(width)) > 1) return;
     }
