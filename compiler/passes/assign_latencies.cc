@@ -66,6 +66,7 @@
 #include "compiler/dots/load_buffers.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
+#include "compiler/dots/needed_after_dots.h"
 #include "compiler/dots/outliving_dots.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/operand_reader.h"
@@ -451,7 +452,7 @@ class LatencyAssigner final {
     int64_t elements = 0, words = 0;
     for (tt::LoadOp load : loads) {
       if (!CanWait(load)) return;
-      if (IsNeededAfterDots(load)) continue;
+      if (IsNeededAfterDots(load, loop_)) continue;
       auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
       elements += type ? ttg::ToLinearLayout(type).InSize("register") : 1;
       words += RegistersOf(load.getResult());
@@ -460,36 +461,7 @@ class LatencyAssigner final {
     if (limits_.thread_registers > 0 && RegistersOfDots(loop_) + words + kAddressRegisters > limits_.thread_registers)
       return;
     for (tt::LoadOp load : loads)
-      if (!IsNeededAfterDots(load)) WaitInRegisters(load);
-  }
-
-  // Whether a number meets only what dots of the iteration have made. It arrives while they run.
-  bool IsNeededAfterDots(tt::LoadOp load) {
-    if (llvm::isa<RankedTensorType>(load.getType())) return false;
-    llvm::DenseSet<Operation*> made, reached{load};
-    bool meets_made = false;
-    for (Operation& op : loop_.getBody()->without_terminator()) {
-      auto uses = [&](const llvm::DenseSet<Operation*>& producers) {
-        return op
-            .walk([&](Operation* inner) {
-              auto is_one = [&](Value operand) { return producers.contains(operand.getDefiningOp()); };
-              return llvm::any_of(inner->getOperands(), is_one) ? mlir::WalkResult::interrupt()
-                                                                : mlir::WalkResult::advance();
-            })
-            .wasInterrupted();
-      };
-      const bool is_dot = llvm::isa<tt::DotOpInterface>(op), is_made = uses(made);
-      if (uses(reached)) {
-        if (is_dot && !is_made) return false;
-        if (is_made) {
-          meets_made = true;
-        } else {
-          reached.insert(&op);
-        }
-      }
-      if (is_dot || is_made) made.insert(&op);
-    }
-    return meets_made;
+      if (!IsNeededAfterDots(load, loop_)) WaitInRegisters(load);
   }
 
   static bool CanWait(tt::LoadOp load) { return tt::ElementOf(load.getType()).isIntOrFloat() && !load.getIsVolatile(); }
