@@ -170,11 +170,12 @@ void Unswitch(ForOp loop, Value condition) {
 
 struct UnswitchLoopsPass final : impl::UnswitchLoopsPassBase<UnswitchLoopsPass> {
   void runOnOperation() override {
-    llvm::SmallVector<std::pair<ForOp, Value>> found;
+    llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) {
-      if (Value condition = FindCondition(loop)) found.emplace_back(loop, condition);
+      if (FindCondition(loop)) loops.push_back(loop);
     });
-    for (auto [loop, condition] : found) Unswitch(loop, condition);
+    // A condition may be what a loop before has found.
+    for (ForOp loop : loops) Unswitch(loop, FindCondition(loop));
   }
 };
 

@@ -104,3 +104,32 @@ tt.func @last_iteration_stores(%p: tensor<512x!tt.ptr<f32>, #b>, %q: tensor<512x
   tt.return
 }
 }
+
+// -----
+
+// The first loop finds what the second one asks for.
+// CHECK-LABEL: @found_before
+// CHECK: scf.if
+// CHECK: scf.if
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+tt.func @found_before(%p: tensor<512x!tt.ptr<f32>, #b>, %flag: !tt.ptr<i1>, %start: i1, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %found = scf.for %i = %c0 to %n step %c1 iter_args(%f = %start) -> (i1) : i32 {
+    %x = tt.load %p : tensor<512x!tt.ptr<f32>, #b>
+    scf.if %start {
+      tt.store %p, %x : tensor<512x!tt.ptr<f32>, #b>
+    }
+    %t = tt.load %flag : !tt.ptr<i1>
+    scf.yield %t : i1
+  }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %x = tt.load %p : tensor<512x!tt.ptr<f32>, #b>
+    scf.if %found {
+      tt.store %p, %x : tensor<512x!tt.ptr<f32>, #b>
+    }
+  }
+  tt.return
+}
+}
