@@ -13,8 +13,7 @@ bool Uses(mlir::Operation& op, const Operations& producers) {
   return op
       .walk([&](mlir::Operation* inner) {
         auto is_one = [&](mlir::Value operand) { return producers.contains(operand.getDefiningOp()); };
-        return llvm::any_of(inner->getOperands(), is_one) ? mlir::WalkResult::interrupt()
-                                                          : mlir::WalkResult::advance();
+        return llvm::any_of(inner->getOperands(), is_one) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -11,11 +11,11 @@ namespace tritond::compiler {
 // An access to global memory among those that share an encoding.
 struct WideAccess {
   mlir::Operation* op = nullptr;
-  mlir::Value pointer;  // what it accesses
-  int64_t bytes = 1;    // of an element
-  int64_t width = 1;    // neighbouring elements that an instruction takes at most, or that have one address
+  mlir::Value pointer;    // what it accesses
+  int64_t bytes = 1;      // of an element
+  int64_t width = 1;      // neighbouring elements that an instruction takes at most, or that have one address
   bool by_words = false;  // neighbours may begin anywhere, and are loaded as words and one word more
-  double step = 1;      // of addresses, from an element to the next one, in elements; no more than 1
+  double step = 1;        // of addresses, from an element to the next one, in elements; no more than 1
 
   // How many instructions access `neighbours` of them.
   int64_t InstructionsFor(int64_t neighbours) const;

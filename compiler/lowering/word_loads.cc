@@ -8,8 +8,8 @@
 //   fshr(w1, w0, 16) = e1 e0, fshr(w2, w1, 16) = e3 e2, …
 //
 // Elements that begin with a word need no word more, and the last one is not loaded. Every word that is loaded has a
-// byte of an element. So no load touches memory with which no element shares a word. Loads with masks are left alone: to
-// find the words that have an element inside takes longer than to load the elements.
+// byte of an element. So no load touches memory with which no element shares a word. Loads with masks are left alone:
+// to find the words that have an element inside takes longer than to load the elements.
 #include "compiler/lowering/word_loads.h"
 
 #include <map>
@@ -26,8 +26,8 @@ constexpr int kWordBytes = 4, kAccessBytes = 16;
 
 // Where a run of neighbours begins within its word, `low` bytes after it. Groups of a run are whole words apart.
 struct Place {
-  Value back;      // i64: -low
-  Value shift;     // i32: low in bits
+  Value back;       // i64: -low
+  Value shift;      // i32: low in bits
   Value is_inside;  // i1: low is not 0
 };
 
@@ -60,8 +60,8 @@ std::optional<WordGroups> FindWordGroups(FunctionLowering& f, tt::LoadOp op, mli
   auto names = ttg::DimNames(type.getRank());
   for (int dim = 0; dim < type.getRank(); ++dim) {
     if (f.axis.PointerContiguity(op.getPtr(), dim) * bytes >= kWordBytes) return std::nullopt;
-    const auto run = static_cast<int>(
-        llvm::bit_floor<uint64_t>(std::min<int64_t>(info.dims[dim].contiguity, type.getDimSize(dim))));
+    const auto run =
+        static_cast<int>(llvm::bit_floor<uint64_t>(std::min<int64_t>(info.dims[dim].contiguity, type.getDimSize(dim))));
     const int vec = std::min({run, layout.NumConsecutive("register", names[dim]), kAccessBytes / bytes});
     if (vec * bytes < kWordBytes || vec * bytes / kWordBytes + 1 >= vec) continue;
     return WordGroups{vec, static_cast<unsigned>(dim), run};
@@ -85,8 +85,7 @@ Values LoadWords(FunctionLowering& f, tt::LoadOp op, mlir::Type element, const W
     const Place& place = found->second;
     const Value begin = e.Gep(ptrs[first], e.b.getI8Type(), place.back);
     Values loaded;
-    for (int i = 0; i <= words; ++i)
-      loaded.push_back(LoadWord(f, op, begin, i, i < words ? Value() : place.is_inside));
+    for (int i = 0; i <= words; ++i) loaded.push_back(LoadWord(f, op, begin, i, i < words ? Value() : place.is_inside));
     for (int i = 0; i < words; ++i) {
       Value word = LLVM::FshrOp::create(e.b, e.loc, e.b.getI32Type(), loaded[i + 1], loaded[i], place.shift);
       for (int j = 0; j < per_word; ++j)

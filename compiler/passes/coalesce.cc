@@ -306,9 +306,8 @@ struct Width {
 
   void Join(const Access& access) {
     const int64_t repeated = access.constancy.empty() ? 1 : access.constancy[access.order[0]];
-    accesses.push_back(
-        {access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated), access.by_words,
-         access.step});
+    accesses.push_back({access.op, access.pointer, access.element_bytes, std::max<int64_t>(access.width, repeated),
+                        access.by_words, access.step});
     wanted = std::max(wanted, access.width);
     if (access.bounds) bound = std::min(bound, access.width);
     if (access.prefers) bound = std::min(bound, std::max(1, kMaxThreadBytes / access.element_bytes));

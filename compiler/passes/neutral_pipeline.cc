@@ -70,9 +70,7 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   // While branches and loops have conditions, and before anything asks which accesses are wide.
   pm.addPass(createMarkRemaindersPass());
   // Last: it copies the whole kernel, as simple as it gets.
-  VersionDivisiblePassOptions versions;
-  versions.reads_whole_words = choices.reads_whole_words;
-  pm.addPass(createVersionDivisiblePass(versions));
+  pm.addPass(createVersionDivisiblePass());
 }
 
 void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices) {

@@ -16,7 +16,6 @@ struct TtirChoices {
   int descriptor_flags = 0;        // LaunchAbi
   bool has_bulk_copies = false;    // of blocks that descriptors name
   bool host_tensor_maps = false;   // LaunchAbi; only with bulk copies
-  bool reads_whole_words = false;  // TargetOps::ReadsWholeWords
   int64_t threads = 0;             // of a block; 0: not known
 };
 

@@ -98,7 +98,6 @@ def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
 def VersionDivisiblePass : Pass<"tt-version-divisible", "::mlir::ModuleOp"> {
   let summary = "gives a kernel a second version for arguments whose multiples make its accesses wide";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let options = [Option<"reads_whole_words", "reads-whole-words", "bool", "false", "loads may read words of which they may read a part">];
 }
 def ScaleMaximaPass : Pass<"tt-scale-maxima", "::mlir::ModuleOp"> {
   let summary = "scales the maxima of rows rather than all elements that they are the maxima of";

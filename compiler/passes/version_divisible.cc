@@ -21,8 +21,7 @@
 //     scf.if %even { … four bytes an access … } else { … }
 //   }
 //
-// Where loads take words that elements begin anywhere in, only stores want the third version. A byte would need
-// multiples of four, which are rare. Each version is compiled, so that kernels must be small. A
+// A byte would need multiples of four, which are rare. Each version is compiled, so that kernels must be small. A
 // kernel takes the registers of the version that has most. So a loop must not scan: there words take more than either
 // of the others.
 //
@@ -63,7 +62,6 @@ struct Access {
   Value ptr, mask;
   int element_bytes = 1;
   bool wants_whole_mask = false;  // one for all that it takes: a copy beside dots does, and a pair
-  bool writes = false;
 };
 
 bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root); }
@@ -72,21 +70,21 @@ bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root)
 std::vector<Access> AccessesOf(tt::FuncOp func) {
   std::vector<Access> accesses;
   const bool has_dot = HasDot(func);
-  auto add = [&](Value ptr, Value mask, bool writes) {
+  auto add = [&](Value ptr, Value mask) {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     auto pointer = type ? llvm::dyn_cast<tt::PtrType>(type.getElementType()) : tt::PtrType();
     if (!pointer || type.getRank() == 0) return;
     mlir::Type element = pointer.getPointeeType();
     int bytes = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
-    accesses.push_back({ptr, mask, std::max(1, bytes), has_dot, writes});
+    accesses.push_back({ptr, mask, std::max(1, bytes), has_dot});
   };
   func.walk([&](tt::LoadOp load) {
     auto loop = load->getParentOfType<mlir::LoopLikeOpInterface>();
     // Blocks that descriptors name are copied whatever their rows are.
     const bool is_named = load.getMask() && load.getMask().getDefiningOp<tt::BlockMaskOp>();
-    if (!has_dot || (loop && HasDot(loop) && !is_named)) add(load.getPtr(), load.getMask(), false);
+    if (!has_dot || (loop && HasDot(loop) && !is_named)) add(load.getPtr(), load.getMask());
   });
-  if (!has_dot) func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask(), true); });
+  if (!has_dot) func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask()); });
   return accesses;
 }
 
@@ -182,15 +180,13 @@ bool PairsMakeWords(tt::FuncOp func, std::vector<Access> accesses, llvm::ArrayRe
 }
 
 struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisiblePass> {
-  using VersionDivisiblePassBase::VersionDivisiblePassBase;
-
   void runOnOperation() override {
     for (auto func : llvm::to_vector(getOperation().getOps<tt::FuncOp>()))
       if (MayHaveVersions(func)) Version(func);
   }
 
  private:
-  void Version(tt::FuncOp func) const {
+  static void Version(tt::FuncOp func) {
     llvm::SmallVector<BlockArgument> arguments = Candidates(func);
     std::vector<Access> accesses = AccessesOf(func);
     if (arguments.empty() || arguments.size() > kMaxArguments || accesses.empty()) return;
@@ -207,10 +203,7 @@ struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisi
       llvm::erase(others, argument);
       if (WidthsIf(func, accesses, others, divisor) == best) arguments = others;
     }
-    // Loads that begin anywhere in words are nearly as wide as pairs.
-    const bool wants_pairs =
-        !reads_whole_words || llvm::any_of(accesses, [](const Access& access) { return access.writes; });
-    const bool has_pairs = divisor > 2 && wants_pairs && PairsMakeWords(func, accesses, arguments, now);
+    const bool has_pairs = divisor > 2 && PairsMakeWords(func, accesses, arguments, now);
     mlir::Block& others = MakeVersions(func.getBody().front(), arguments, divisor);
     if (has_pairs) MakeVersions(others, arguments, 2);
   }

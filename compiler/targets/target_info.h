@@ -87,7 +87,7 @@ struct TargetInfo {
   int64_t multiprocessors = 0;  // of the largest device of this architecture; 0: not known
   int warps_of_group = 1;       // that matrix instructions or the exchange of registers take together
   RegisterExchange register_exchange;
-  int max_add_bytes = 4;  // neighbouring floats in memory that one atomic addition changes
+  int max_add_bytes = 4;           // neighbouring floats in memory that one atomic addition changes
   bool reads_whole_words = false;  // TargetOps::ReadsWholeWords
   AsyncCopies async_copies;
   std::vector<MatrixShape> matrix_instructions;

@@ -88,8 +88,7 @@ std::vector<RowCase> RowCases() {
     for (int columns : {1, 7, 255, 1023, 1025, 1026, 2051})
       for (int begin : {0, 1, 2, 3})
         for (int block : {256, 1024})
-          for (const char* other : {"", "3"})
-            cases.push_back({type, columns, begin, block, other, MachineFor(turn++)});
+          for (const char* other : {"", "3"}) cases.push_back({type, columns, begin, block, other, MachineFor(turn++)});
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Rows, testing::ValuesIn(RowCases()));

@@ -195,29 +195,3 @@ tt.func public @bytes(%x: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %n: i32) {
   tt.store %p, %v : tensor<1024x!tt.ptr<i8>>
   tt.return
 }
-
-// -----
-
-// Where loads take words that elements begin anywhere in, even numbers have no version of their own.
-// RUN: triton-opt %s --split-input-file --tt-version-divisible=reads-whole-words=1 | FileCheck %s --check-prefix=WORDS
-// WORDS-LABEL: @sums
-// WORDS: arith.constant 7 : i32
-// WORDS: scf.if
-// WORDS-NOT: scf.if
-// WORDS: tt.return
-tt.func @sums(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16>, %n: i32) {
-  %p = tt.get_program_id x : i32
-  %s = arith.muli %p, %n : i32
-  %b = tt.addptr %x, %s : !tt.ptr<f16>, i32
-  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
-  %bs = tt.splat %b : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
-  %a = tt.addptr %bs, %r : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
-  %v = tt.load %a : tensor<1024x!tt.ptr<f16>>
-  %t = "tt.reduce"(%v) <{axis = 0 : i32}> ({
-  ^bb0(%l: f16, %m: f16):
-    %lm = arith.addf %l, %m : f16
-    tt.reduce.return %lm : f16
-  }) : (tensor<1024xf16>) -> f16
-  tt.store %y, %t : !tt.ptr<f16>
-  tt.return
-}

@@ -150,7 +150,6 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const 
   AddNeutralTtirPasses(pm, {.descriptor_flags = options.descriptor_flags,
                             .has_bulk_copies = HasBulkCopies(options, arch),
                             .host_tensor_maps = HasHostMaps(options, arch),
-                            .reads_whole_words = true,
                             .threads = int64_t{options.num_warps} * kLanes});
 }
 
