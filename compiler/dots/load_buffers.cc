@@ -17,6 +17,8 @@ using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 
+constexpr unsigned kWordBits = 32;
+
 bool IsZero(Value value) {
   mlir::Attribute attribute;
   if (!value || !mlir::matchPattern(value, mlir::m_Constant(&attribute))) return !value;
@@ -127,7 +129,7 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
 mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {
   llvm::SmallVector<unsigned> order = OrderOfThreads(type);
   mlir::Attribute first = nullptr;
-  // Matrix loads read rows of the least groups without conflicts, others more rows of larger ones.
+  // Of words, matrix loads read rows of the least groups without conflicts, others more rows of larger ones.
   const auto is_finer = [](mlir::Attribute encoding, mlir::Attribute than) {
     return llvm::cast<ttg::SwizzledSharedEncodingAttr>(encoding).getVec() <
            llvm::cast<ttg::SwizzledSharedEncodingAttr>(than).getVec();
@@ -141,7 +143,8 @@ mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferR
       encoding = ReadBufferEncoding(type, order, read_type);
     // A matrix unit may read buffers of its own encoding only. Threads can read these, too.
     if (encoding && !llvm::isa<ttg::SwizzledSharedEncodingAttr>(encoding)) return encoding;
-    const bool is_operand = llvm::isa<ttg::DotOperandEncodingAttr>(read_type.getEncoding());
+    const bool is_operand =
+        llvm::isa<ttg::DotOperandEncodingAttr>(read_type.getEncoding()) && type.getElementTypeBitWidth() >= kWordBits;
     if (!first || (encoding && is_operand && is_finer(encoding, first))) first = encoding;
   }
   return first ? first : ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);

@@ -82,7 +82,8 @@ mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef
   // No instruction loads tiles of bytes across their rows.
   bool is_read_by_run = is_across && unit && type.getElementTypeBitWidth() == 8;
   int64_t together = kGroupElements;
-  if (unit) {
+  // Across K, narrower elements are read one by one.
+  if (unit && (!is_across || type.getElementTypeBitWidth() >= kWordBits)) {
     llvm::SmallVector<int64_t> shape(type.getShape());
     for (auto [dim, of_buffer] : llvm::enumerate(dims)) shape[dim] = type.getDimSize(of_buffer);
     const unsigned rank = type.getRank();

@@ -13,10 +13,10 @@ namespace tritond::compiler {
 
 // What ttir depends on of a device and a request.
 struct TtirChoices {
-  int descriptor_flags = 0;        // LaunchAbi
-  bool has_bulk_copies = false;    // of blocks that descriptors name
-  bool host_tensor_maps = false;   // LaunchAbi; only with bulk copies
-  int64_t threads = 0;             // of a block; 0: not known
+  int descriptor_flags = 0;       // LaunchAbi
+  bool has_bulk_copies = false;   // of blocks that descriptors name
+  bool host_tensor_maps = false;  // LaunchAbi; only with bulk copies
+  int64_t threads = 0;            // of a block; 0: not known
 };
 
 // From parsed to canonical ttir.

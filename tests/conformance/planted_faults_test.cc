@@ -45,7 +45,7 @@ constexpr Fault kFaults[] = {
     {"DescriptorWithoutSwizzle", "wgmma", "4611686293338849280", "274911461376"},
     {"DescriptorCutsAddress", "wgmma", ", 16383", ", 1023"},
     {"SwizzleOfA", "mma", "xor i32 %30, 16", "xor i32 %30, 32"},
-    {"SwizzleOfB", "mma", "xor i32 %34, 48", "xor i32 %34, 16"},
+    {"SwizzleOfB", "mma", "xor i32 %34, 32", "xor i32 %34, 16"},
     {"SwizzleLeftOut", "mma", "xor i32 %30, 32", "add i32 %30, 0"},
     {"SwizzleOfWrites", "wgmma", "= xor i32 %", "= or i32 %", 0},
     // Waits, and the order of tokens.
