@@ -9,12 +9,12 @@
 //
 // So Welford's algorithm counts the elements of a mean. Where no mask leaves any out, all counts are equal. The
 // assembler does not see that. It counts for each element of a thread, and computes as many reciprocals.
+#include "compiler/ir/operands.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/passes/carried_values.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -35,15 +35,9 @@ using mlir::scf::ForOp;
 // Operations one after the other, of which the next value is made.
 constexpr int kMostDepth = 4;
 
-mlir::DenseElementsAttr EqualConstant(Value tensor) {
-  mlir::DenseElementsAttr constant;
-  return mlir::matchPattern(tensor, mlir::m_Constant(&constant)) && constant.isSplat() ? constant
-                                                                                       : mlir::DenseElementsAttr();
-}
-
 // Whether all elements of `tensor` are equal if those of `carried` are.
 bool IsUniform(Value tensor, Value carried, int depth = 0) {
-  if (tensor == carried || EqualConstant(tensor)) return true;
+  if (tensor == carried || SplatConstant(tensor)) return true;
   Operation* op = tensor.getDefiningOp();
   if (!op || depth == kMostDepth) return false;
   if (llvm::isa<tt::SplatOp>(op)) return true;
@@ -56,8 +50,7 @@ bool IsUniform(Value tensor, Value carried, int depth = 0) {
 Value ScalarOf(OpBuilder& b, Value tensor, Value carried, Value scalar) {
   if (tensor == carried) return scalar;
   mlir::Location loc = tensor.getLoc();
-  if (mlir::DenseElementsAttr constant = EqualConstant(tensor))
-    return arith::ConstantOp::create(b, loc, constant.getSplatValue<mlir::TypedAttr>());
+  if (mlir::TypedAttr constant = SplatConstant(tensor)) return arith::ConstantOp::create(b, loc, constant);
   Operation* op = tensor.getDefiningOp();
   if (auto splat = llvm::dyn_cast<tt::SplatOp>(op)) return splat.getSrc();
   llvm::SmallVector<Value> operands;
