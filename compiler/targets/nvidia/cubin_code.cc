@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -22,7 +23,7 @@ struct Instruction {
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d, kProductOpcode = 0x23c;
+                   kExitOpcode = 0x94d, kProductOpcode = 0x23c, kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
@@ -79,16 +80,17 @@ void CountLoadsOfWays(absl::Span<const Instruction> instructions, CubinCode* cod
   }
 }
 
-size_t CountBarriers(absl::Span<const Instruction> instructions) {
-  return std::count_if(instructions.begin(), instructions.end(),
-                       [](const Instruction& i) { return Opcode(i) == kBarrierOpcode; });
+// How many instructions have one of these opcodes.
+size_t Count(absl::Span<const Instruction> instructions, std::initializer_list<uint64_t> opcodes) {
+  return absl::c_count_if(instructions,
+                          [&](const Instruction& i) { return absl::c_linear_search(opcodes, Opcode(i)); });
 }
 
 // From an instruction to the next one of its warp: so the assembler waits for results that take a known time.
 size_t Stall(const Instruction& i) { return i.high >> 41 & 0xf; }
 
 void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
-  if (absl::c_none_of(body, [](const Instruction& i) { return Opcode(i) == kProductOpcode; })) return;
+  if (Count(body, {kProductOpcode}) == 0) return;
   code->product_bytes += body.size() * sizeof(Instruction);
   for (const Instruction& i : body) code->product_cycles += Stall(i);
 }
@@ -108,7 +110,8 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     last_begin = begin;
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
-    code.barriers += CountBarriers(body);
+    code.barriers += Count(body, {kBarrierOpcode});
+    code.loop_locals += Count(body, {kLocalStoreOpcode, kLocalLoadOpcode});
     CountProducts(body, &code);
     CountLoads(body, /*runs=*/2, &code);
   }

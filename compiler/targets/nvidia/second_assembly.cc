@@ -33,7 +33,8 @@
 // store hardly any: each value is loaded, used and stored once, and what is kept in memory meanwhile is more traffic.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
-// thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored.
+// thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored, but
+// where schedulers have so few warps that they wait for operands. It may store a few there, and hardly any in a loop.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
 // as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
 // does not grow at all. Else all warps are tried where their threads have room for what they load, or 48 where only
@@ -108,6 +109,10 @@ constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 // that it stores.
 constexpr size_t kShareOfLoneCode = 4;
 constexpr int64_t kMostLoneStores = 32;
+// Of the instructions of loops, that may access what is stored where there are few warps: one in 64.
+constexpr size_t kShareOfLocals = 64;
+// Of a scheduler: from so many on it has an instruction to issue while those of others wait for their operands.
+constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
 constexpr size_t kShareOfOtherCode = 4;
 // Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
@@ -370,6 +375,13 @@ bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources&
          kMoreWorthStores * Blocks(taken, note, num_warps, info);
 }
 
+// Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops.
+bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored) {
+  if (after.loop_bytes == 0 || stored > kMostLoneStores) return false;
+  const size_t more = after.loop_locals - std::min(before.loop_locals, after.loop_locals);
+  return more * kInstructionBytes * kShareOfLocals <= after.loop_bytes;
+}
+
 // Bytes that a thread of one block has to have on its way to keep memory busy, and as many again; infinite where the
 // rates of `info` do not tell.
 double EnoughLoads(int num_warps, const TargetInfo& info) {
@@ -403,11 +415,14 @@ std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barri
   if (!again.ok()) return std::nullopt;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return std::nullopt;
+  const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const bool twice = blocks >= 2 * Blocks(taken, note, num_warps, info);
-  const bool stores = now.local_bytes.value_or(0) > taken.local_bytes.value_or(0);
+  const int64_t stored = now.local_bytes.value_or(0) - taken.local_bytes.value_or(0);
+  const int64_t warps = Blocks(taken, note, num_warps, info) * num_warps;
+  const bool issues_little = static_cast<double>(warps) < kBusyWarps * info.rates.issued_warps;
+  const bool stores = stored > 0 && !(issues_little && StoresLittle(before, after, stored));
   if (stores && !twice && (blocks != beside || !MayStoreBesideBarriers(taken, now, note, num_warps, info)))
     return std::nullopt;
-  const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
@@ -415,8 +430,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barri
   if (note.all_warps && has_loops && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
-  if (alone && static_cast<double>(now.local_bytes.value_or(0) - taken.local_bytes.value_or(0)) > most_stores)
-    return std::nullopt;
+  if (alone && static_cast<double>(stored) > most_stores) return std::nullopt;
   const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&

@@ -231,6 +231,21 @@ TEST_F(AllWarps, OrOneBlockMoreFits) {
   EXPECT_TRUE(Choose(spills, text) == two);
 }
 
+// Three blocks of four warps become four. What they store is stored before the loop.
+TEST_F(AllWarps, OrOneBlockMoreThatStoresLittleWhereWarpsAreFew) {
+  const std::string text = KernelWithProducts(126, 1, kAllWarpsNote);
+  const std::string three = Binary(KernelWithProducts(126, 1, ".maxnreg 168\n"));
+  const std::string four = Binary(KernelWithProducts(126, 1, ".maxnreg 128\n"));
+  ASSERT_GT(ResourcesOfCubin(three, "kernel").registers.value_or(0), 128);
+  ASSERT_EQ(ResourcesOfCubin(three, "kernel").local_bytes.value_or(1), 0);
+  ASSERT_GT(ResourcesOfCubin(four, "kernel").local_bytes.value_or(0), 0);
+  ASSERT_LE(ResourcesOfCubin(four, "kernel").local_bytes.value_or(0), 32);
+  TwoBinaries assembler(three, four, /*blocks=*/4);
+  EXPECT_TRUE(Choose(assembler, text, /*num_warps=*/4) == four);
+  info_.rates.issued_warps = 2;  // twelve warps are enough for these
+  EXPECT_TRUE(Choose(assembler, text, /*num_warps=*/4) == three);
+}
+
 // Registers for 32 warps were asked for, and are too few.
 TEST_F(AllWarps, FewerFitWhereValuesWouldBeStored) {
   const std::string stores = Binary(Kernel(90, 1, ".maxnreg 64\n")), all = Binary(Kernel(90, 1));
