@@ -86,6 +86,10 @@ size_t Count(absl::Span<const Instruction> instructions, std::initializer_list<u
                           [&](const Instruction& i) { return absl::c_linear_search(opcodes, Opcode(i)); });
 }
 
+size_t CountLocals(absl::Span<const Instruction> instructions) {
+  return Count(instructions, {kLocalStoreOpcode, kLocalLoadOpcode});
+}
+
 // From an instruction to the next one of its warp: so the assembler waits for results that take a known time.
 size_t Stall(const Instruction& i) { return i.high >> 41 & 0xf; }
 
@@ -111,11 +115,14 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += Count(body, {kBarrierOpcode});
-    code.loop_locals += Count(body, {kLocalStoreOpcode, kLocalLoadOpcode});
+    code.locals += CountLocals(body);
     CountProducts(body, &code);
     CountLoads(body, /*runs=*/2, &code);
   }
-  if (code.loop_bytes == 0) CountLoadsOfWays(instructions, &code);
+  if (code.loop_bytes == 0) {
+    CountLoadsOfWays(instructions, &code);
+    code.locals = CountLocals(instructions);
+  }
   return code;
 }
 

@@ -12,10 +12,10 @@ namespace tritond::compiler::nvidia {
 // What the instructions of a kernel tell, by which two assemblies of one text are compared.
 struct CubinCode {
   size_t bytes = 0;
-  size_t loop_bytes = 0;   // of these, those of innermost loops
-  size_t loop_locals = 0;  // instructions of innermost loops that access local memory
-  size_t waits = 0;        // for wgmma
-  size_t barriers = 0;     // of innermost loops
+  size_t loop_bytes = 0;  // of these, those of innermost loops
+  size_t locals = 0;      // instructions of innermost loops that access local memory; without loops, of all code
+  size_t waits = 0;       // for wgmma
+  size_t barriers = 0;    // of innermost loops
   // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
   // alone and waits for no memory.
   size_t product_bytes = 0, product_cycles = 0;

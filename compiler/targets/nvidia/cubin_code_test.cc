@@ -86,14 +86,14 @@ TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);
 }
 
-TEST_P(CubinCodeTest, AccessesToLocalMemoryAreCountedInLoops) {
+TEST_P(CubinCodeTest, AccessesToLocalMemoryAreCountedInLoopsIfThereAreAny) {
   const std::string array =
       "{\n.local .b32 a[64];\n.reg .b32 %q<3>;\nand.b32 %q0, %r1, 60;\nmov.u32 %q1, a;\nadd.u32 %q1, %q1, %q0;\n"
       "st.local.u32 [%q1], %r1;\nxor.b32 %q1, %q1, 4;\nld.local.u32 %q2, [%q1];\nst.volatile.global.u32 [%rd1], "
       "%q2;\n}\n";
-  EXPECT_EQ(Loop(1, /*at_once=*/true).loop_locals, 0);
-  EXPECT_EQ(Loop(1, /*at_once=*/true, array).loop_locals, 2);
-  EXPECT_EQ(Code(1, /*at_once=*/true, array).loop_locals, 0);
+  EXPECT_EQ(Loop(1, /*at_once=*/true).locals, 0);
+  EXPECT_EQ(Loop(1, /*at_once=*/true, array).locals, 2);
+  EXPECT_EQ(Code(1, /*at_once=*/true, array).locals, 2);
 }
 
 // Eight products of mma, of which so many begin sums of their own.

@@ -109,7 +109,8 @@ constexpr size_t kShareOfCode = 8, kShareOfStoringCode = 16;
 // that it stores.
 constexpr size_t kShareOfLoneCode = 4;
 constexpr int64_t kMostLoneStores = 32;
-// Of the instructions of loops, that may access what is stored where there are few warps: one in 64.
+// Of the instructions of loops, or of code without loops, that may access what is stored where there are few warps: one
+// in 64.
 constexpr size_t kShareOfLocals = 64;
 // Of a scheduler: from so many on it has an instruction to issue while those of others wait for their operands.
 constexpr double kBusyWarps = 4;
@@ -375,11 +376,12 @@ bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources&
          kMoreWorthStores * Blocks(taken, note, num_warps, info);
 }
 
-// Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops.
+// Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops, or
+// in code without loops.
 bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored) {
-  if (after.loop_bytes == 0 || stored > kMostLoneStores) return false;
-  const size_t more = after.loop_locals - std::min(before.loop_locals, after.loop_locals);
-  return more * kInstructionBytes * kShareOfLocals <= after.loop_bytes;
+  const size_t more = after.locals - std::min(before.locals, after.locals);
+  const size_t bytes = after.loop_bytes > 0 ? after.loop_bytes : after.bytes;
+  return stored <= kMostLoneStores && more * kInstructionBytes * kShareOfLocals <= bytes;
 }
 
 // Bytes that a thread of one block has to have on its way to keep memory busy, and as many again; infinite where the
