@@ -36,10 +36,10 @@
 // thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored, but
 // where schedulers have so few warps that they wait for operands. It may store a few there, and hardly any in a loop.
 // Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
-// as many as they take. Where one takes hardly more than all warps leave, as short loops do, it gets these if the code
-// does not grow at all. Else all warps are tried where their threads have room for what they load, or 48 where only
-// these have it. Memory must not have answered by the time that all of them have issued an iteration. They are taken
-// where they load as much together and the code grows little.
+// as many as they take. Where one takes up to half more than all warps leave, it gets these if the code does not grow,
+// or hardly, while a quarter more is loaded at once. Else all warps are tried where their threads have room for what
+// they load, or 48 where only these have it. Memory must not have answered by the time that all of them have issued an
+// iteration. They are taken where they load as much together and the code grows little.
 //
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
@@ -77,6 +77,7 @@
 
 #include <limits>
 #include <map>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
@@ -116,9 +117,9 @@ constexpr size_t kShareOfLocals = 64;
 constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
 constexpr size_t kShareOfOtherCode = 4;
-// Of the registers that all warps leave, that a thread may have more: one in four, or one in eight where more registers
+// Of the registers that all warps leave, that a thread may have more: one in four, or half as many where more registers
 // were asked for.
-constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 8;
+constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 2;
 // Of those that one block more leaves.
 constexpr int64_t kShareOfNextBlockRegisters = 3;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
@@ -392,25 +393,39 @@ double EnoughLoads(int num_warps, const TargetInfo& info) {
   return kEnough * on_the_way / static_cast<double>(info.multiprocessors * num_warps * kLanes);
 }
 
+// How many blocks to ask for, and what they may cost.
+struct Trial {
+  int64_t blocks;
+  bool may_store = false;  // what so many blocks that stop at barriers are worth
+  bool streams = false;    // more registers were asked for: the code may grow only where more is loaded at once then
+};
+
+// What is worth a trial where `taken` leaves too few blocks, in this order.
+std::vector<Trial> TrialsOf(const BinaryResources& taken, const CubinCode& code, const Note& note, bool streams,
+                            int num_warps, const TargetInfo& info) {
+  const int64_t near = BlocksToAskFor(taken, note, streams, num_warps, info);
+  const int64_t beside = BlocksBesideBarriers(taken, code, note, num_warps, info);
+  std::vector<Trial> trials;
+  // Where so many blocks as barriers are worth store too much, fewer may not.
+  if (beside >= near) trials.push_back({beside, /*may_store=*/true});
+  if (near != beside) trials.push_back({near, /*may_store=*/false, streams});
+  if (streams && code.loop_bytes > 0) trials.push_back({StreamBlocksToAskFor(taken, code, note, num_warps, info)});
+  return trials;
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little; nothing where it costs much, or there is
-// none. `beside_barriers`: as many as are worth a try where warps stop at them.
-std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barriers, const std::string& kernel,
+// none.
+std::optional<std::string> MoreBlocks(const std::string& once, const Trial& trial, const std::string& kernel,
                                       const Note& note, Assemble assemble, const std::string& ptx, int num_warps,
                                       const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
-  const bool streams = AskedBlocks(ptx, note) > 0;
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
-  int64_t blocks = BlocksToAskFor(taken, note, streams, num_warps, info);
-  const int64_t beside = beside_barriers ? BlocksBesideBarriers(taken, before, note, num_warps, info) : 0;
-  blocks = std::max(blocks, beside);
-  if (blocks == 0 && !streams) return std::nullopt;
+  const int64_t blocks = trial.blocks;
   // What stores values with all registers stores more with fewer.
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return std::nullopt;
-  const bool may_grow = blocks == 0 || blocks == beside || !streams;
   const bool has_loops = before.loop_bytes > 0;
-  if (blocks == 0 && has_loops) blocks = StreamBlocksToAskFor(taken, before, note, num_warps, info);
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return std::nullopt;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return std::nullopt;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
@@ -423,17 +438,18 @@ std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barri
   const int64_t warps = Blocks(taken, note, num_warps, info) * num_warps;
   const bool issues_little = static_cast<double>(warps) < kBusyWarps * info.rates.issued_warps;
   const bool stores = stored > 0 && !(issues_little && StoresLittle(before, after, stored));
-  if (stores && !twice && (blocks != beside || !MayStoreBesideBarriers(taken, now, note, num_warps, info)))
+  if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
     return std::nullopt;
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
-  if (note.all_warps && has_loops && loads < std::min(loaded, enough)) return std::nullopt;
+  if (note.all_warps && (has_loops || trial.streams) && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(stored) > most_stores) return std::nullopt;
-  const size_t share = alone ? kShareOfLoneCode : stores ? kShareOfStoringCode : kShareOfCode;
+  const size_t share = alone ? kShareOfLoneCode : stores || trial.streams ? kShareOfStoringCode : kShareOfCode;
+  const bool may_grow = !trial.streams || kFewerBesideBarriers * loads >= kMoreBesideBarriers * loaded;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
@@ -445,12 +461,13 @@ std::optional<std::string> MoreBlocks(const std::string& once, bool beside_barri
   return *std::move(again);
 }
 
-// The same, or `once`. Where so many blocks as barriers are worth store too much, fewer may not.
+// The same, or `once`.
 std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                            const std::string& ptx, int num_warps, const TargetInfo& info) {
-  for (const bool beside_barriers : {true, false})
-    if (auto more = MoreBlocks(once, beside_barriers, kernel, note, assemble, ptx, num_warps, info))
-      return *std::move(more);
+  const CubinCode code = CodeOfCubin(once, kernel, info.arch.get<int>());
+  const bool streams = AskedBlocks(ptx, note) > 0;
+  for (const Trial& trial : TrialsOf(ResourcesOfCubin(once, kernel), code, note, streams, num_warps, info))
+    if (auto more = MoreBlocks(once, trial, kernel, note, assemble, ptx, num_warps, info)) return *std::move(more);
   return once;
 }
 
