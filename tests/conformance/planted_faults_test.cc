@@ -106,7 +106,7 @@ constexpr Fault kFaults[] = {
     {"SplitBarrierOfTooFewWarps", "groups", "b64 [$0], 8;", "b64 [$0], 7;"},
     {"SplitBarrierOfTooManyWarps", "groups", "b64 [$0], 8;", "b64 [$0], 9;"},
     {"SplitBarrierOfTheOtherPhase", "groups", "p, [$1], $2;", "p, [$1], 0;"},
-    {"NoWaitAtTheSplitBarrier", "groups", "selp.b32 $0, 1, 0, p;", "mov.b32 $0, 1;", 0},
+    {"NoWaitAtTheSplitBarrier", "groups", "selp.b32 $0, 1, 0, p;", "mov.b32 $0, 1;"},
     {"NoArrivalInTheLoop", "groups", "mbarrier.arrive", kDrop, 1},
     {"ArrivalBeforeCopiesHaveLanded", "groups", "cp.async.wait.group(i32 1)", "cp.async.wait.group(i32 2)"},
     {"NoFenceBeforeTheArrival", "groups", kFence, kDrop},

@@ -6,7 +6,8 @@
 
 namespace tritond::compiler::nvidia {
 
-// Unrolls small loops whose number of iterations the assembler does not find out. Keeps what the function means.
+// Unrolls small loops whose number of iterations the assembler does not find out, and loops of wgmma by the slots of
+// their buffers. These may set how many blocks a multiprocessor should hold. Keeps what the function means.
 struct UnrollCounted : llvm::PassInfoMixin<UnrollCounted> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

@@ -24,11 +24,34 @@ struct Loop {
   std::string body;
 };
 
-// @f after the pass. The loop takes as many steps of a search in the 1000 elements at %p as %n says.
-std::string After(const Loop& loop) {
+// `text`, which defines @f, after the pass.
+std::string Unrolled(const std::string& text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
+  auto module = llvm::parseAssemblyString(text, error, context);
+  if (!module) return error.getMessage().str();
+  llvm::PassBuilder builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  llvm::Function& function = *module->getFunction("f");
+  UnrollCounted().run(function, functions);
+  if (llvm::verifyModule(*module)) return "broken";
+  std::string after;
+  llvm::raw_string_ostream os(after);
+  module->print(os, nullptr);
+  return after;
+}
+
+// @f after the pass. The loop takes as many steps of a search in the 1000 elements at %p as %n says.
+std::string After(const Loop& loop) {
+  return Unrolled(
       absl::StrCat("define i32 @f(ptr addrspace(1) %p, i32 %i, float %x) {\nentry:\n  br label %head\nhead:\n"
                    "  %n = phi i32 [ ",
                    loop.first,
@@ -48,26 +71,7 @@ std::string After(const Loop& loop) {
                    "  %low1 = select i1 %above, i32 %above1, i32 %low\n"
                    "  %high1 = select i1 %above, i32 %high, i32 %mid\n"
                    "  %next = ",
-                   loop.next, "\n  br label %head\nend:\n  ret i32 %low\n}\n"),
-      error, context);
-  if (!module) return error.getMessage().str();
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  llvm::Function& function = *module->getFunction("f");
-  UnrollCounted().run(function, functions);
-  if (llvm::verifyModule(*module)) return "broken";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  function.print(os);
-  return text;
+                   loop.next, "\n  br label %head\nend:\n  ret i32 %low\n}\n"));
 }
 
 int Count(const std::string& text, const std::string& word) {
@@ -79,18 +83,18 @@ int Count(const std::string& text, const std::string& word) {
 bool IsUnrolled(const std::string& text) { return Count(text, " phi i32 [ 1000, %entry ]") == 0; }
 
 TEST(UnrollCounted, HalvingTakesAsManyStepsAsThereAreBits) {
-  const std::string after = After({});
+  const std::string after = After(Loop{});
   EXPECT_TRUE(IsUnrolled(after)) << after;
   EXPECT_EQ(Count(after, " load float"), 9) << after;  // 1000, 500, 250, 125, 62, 31, 15, 7, 3
 }
 
 TEST(UnrollCounted, SearchesDoNotLeaveTheTable) {
-  const std::string after = After({});
+  const std::string after = After(Loop{});
   EXPECT_THAT(after, Not(HasSubstr(", 1000\n"))) << after;
 }
 
 TEST(UnrollCounted, LeavesLoopsThatCountInSteps) {
-  const std::string after = After({.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0"});
+  const std::string after = After(Loop{.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0"});
   EXPECT_FALSE(IsUnrolled(after)) << after;
   EXPECT_EQ(Count(after, " load float"), 1) << after;
 }
@@ -110,18 +114,74 @@ TEST(UnrollCounted, StepsOfMaskedLoadsThatAreFew) {
 }
 
 TEST(UnrollCounted, LeavesLoopsOfUnknownLength) {
-  EXPECT_FALSE(IsUnrolled(After({.first = "%i"})));
-  EXPECT_FALSE(IsUnrolled(After({.more = "fcmp ogt float %x, 1.0"})));
+  EXPECT_FALSE(IsUnrolled(After(Loop{.first = "%i"})));
+  EXPECT_FALSE(IsUnrolled(After(Loop{.more = "fcmp ogt float %x, 1.0"})));
 }
 
 TEST(UnrollCounted, LeavesLargeLoops) {
   std::string body;
   for (int i = 0; i < 300; ++i) absl::StrAppend(&body, "  store volatile i32 ", i, ", ptr addrspace(1) %p\n");
-  EXPECT_FALSE(IsUnrolled(After({.body = body})));
+  EXPECT_FALSE(IsUnrolled(After(Loop{.body = body})));
 }
 
 TEST(UnrollCounted, LeavesLoopsOfTheMatrixUnits) {
-  EXPECT_FALSE(IsUnrolled(After({.body = "  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n"})));
+  EXPECT_FALSE(IsUnrolled(After(Loop{.body = "  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n"})));
+}
+
+// A loop of products that read a slot of three.
+struct Products {
+  std::string iterations = "9";
+  std::string first = "1";    // slot
+  std::string after = "0.0";  // is added to what a product gives
+  std::string sum = "%made";  // that the next product adds to
+  int words = 1;              // that a thread keeps in the loop
+};
+
+std::string After(const Products& loop) {
+  return Unrolled(
+      absl::StrCat("define float @f(i32 %i, ptr %p) \"nvvm.reqntid\"=\"128\" \"tritond.shared\"=\"65536\" {\nentry:\n  "
+                   "%kept = load <",
+                   loop.words,
+                   " x i32>, ptr %p\n  br label %head\nhead:\n  %n = phi i32 [ 0, %entry ], [ %n1, %body ]\n"
+                   "  %slot = phi i32 [ ",
+                   loop.first, ", %entry ], [ %slot1, %body ]\n  %c = phi float [ 0.0, %entry ], [ ", loop.sum,
+                   ", %body ]\n  %more = icmp slt i32 %n, ", loop.iterations,
+                   "\n  br i1 %more, label %body, label %end\nbody:\n  %next = add i32 %slot, 1\n"
+                   "  %last = icmp eq i32 %next, 3\n  %slot1 = select i1 %last, i32 0, i32 %next\n"
+                   "  %made = call float asm sideeffect \"wgmma.mma_async\", \"=f,r,0\"(i32 %slot, float %c)\n"
+                   "  %other = fadd float %made, ",
+                   loop.after, "\n  store volatile <", loop.words,
+                   " x i32> %kept, ptr %p\n  %n1 = add i32 %n, 1\n  br label %head\nend:\n  ret float %c\n}\n"));
+}
+
+TEST(UnrollCounted, ProductsHaveACopyForEachSlot) {
+  const std::string after = After(Products{});
+  for (const int slot : {0, 1, 2}) EXPECT_EQ(Count(after, absl::StrCat("(i32 ", slot, ", float")), 1) << after;
+  EXPECT_EQ(Count(after, "wgmma"), 3) << after;
+}
+
+// Shared memory has room for three blocks, which leave a thread 170 registers.
+TEST(UnrollCounted, ProductsTakeNoRegistersOfBlocks) {
+  const std::string few = After(Products{.words = 120});
+  EXPECT_EQ(Count(few, "wgmma"), 3) << few;
+  EXPECT_THAT(few, HasSubstr("\"nvvm.minctasm\"=\"3\"")) << few;
+  EXPECT_EQ(Count(After(Products{.words = 160}), "wgmma"), 1);
+}
+
+TEST(UnrollCounted, ProductsMayEndInAnySlot) {
+  const std::string after = After(Products{.iterations = "10"});
+  EXPECT_EQ(Count(after, "wgmma"), 3) << after;
+  EXPECT_EQ(Count(After(Products{.iterations = "2"}), "wgmma"), 2);
+}
+
+TEST(UnrollCounted, LeavesProductsOfUnknownNumberOrSlots) {
+  EXPECT_EQ(Count(After(Products{.iterations = "%i"}), "wgmma"), 1);
+  EXPECT_EQ(Count(After(Products{.first = "%i"}), "wgmma"), 1);
+}
+
+// See keep_loops.cc.
+TEST(UnrollCounted, LeavesAccumulatorsThatThreadsChange) {
+  EXPECT_EQ(Count(After(Products{.after = "1.0", .sum = "%other"}), "wgmma"), 1);
 }
 
 }  // namespace
