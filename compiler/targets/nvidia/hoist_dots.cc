@@ -10,7 +10,8 @@
 // memory, and what only reads; it stays after all else, and after what it needs.
 //
 // Where a dot of the iteration before may still run, the copies stay in front. A warp cannot go on while its next
-// products wait for the tensor cores.
+// products wait for the tensor cores. Nor does a dot pass them that has more accumulators than a thread has registers:
+// the assembler then waits for each product, and addresses of copies beside it are more values that it stores.
 //
 // Likewise the tensor cores need not wait for what threads make of one dot's result, where another dot is ready:
 //
@@ -146,7 +147,8 @@ void HoistDots(mlir::Block& block, const BufferAliases& aliases) {
   llvm::SmallVector<WarpGroupDotOp> dots(block.getOps<WarpGroupDotOp>());
   auto loop = llvm::dyn_cast_or_null<mlir::scf::ForOp>(block.getParentOp());
   if (loop && llvm::any_of(dots, [&](WarpGroupDotOp dot) { return AccumulatorsOutliveIteration(dot, loop); })) return;
-  for (WarpGroupDotOp dot : dots) Hoist(dot, aliases);
+  for (WarpGroupDotOp dot : dots)
+    if (RegistersOf(dot.getD()) <= kMostRegisters) Hoist(dot, aliases);
 }
 
 }  // namespace tritond::compiler
