@@ -118,6 +118,14 @@ TEST_P(CubinCodeTest, ProductsThatAddToTheOneBeforeTakeLonger) {
   EXPECT_EQ(Loop(1, /*at_once=*/true).product_bytes, 0);
 }
 
+TEST_P(CubinCodeTest, CopiesOfLoopsAreCounted) {
+  const CubinCode copies = Loop(1, /*at_once=*/true,
+                                "cp.async.cg.shared.global [%r1], [%rd2], 16;\n"
+                                "cp.async.cg.shared.global [%r1+16], [%rd2+16], 16;\n");
+  EXPECT_GT(copies.copy_cycles, copies.copy_waits);
+  EXPECT_EQ(Loop(1, /*at_once=*/true).copy_cycles, 0);
+}
+
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);
   EXPECT_EQ(CodeOfCubin("", "kernel", GetParam()).AtOnce(), 0);

@@ -63,6 +63,10 @@
 // registers. Where a warp would wait most of the time, it is asked for as many blocks as it has left room for. That is
 // taken where a warp then issues an iteration sooner.
 //
+// Nor does it always give each copy to shared memory an address of its own: a copy reads its registers late, and what
+// computes the next address there waits for that. Where this takes a good part of an iteration, as many blocks are
+// asked for, too. Loops of few warps issue their next product when they have copied.
+//
 // The text carries what the decision takes, for it may come from a cache:
 //
 //   .reqntid 256
@@ -130,6 +134,8 @@ constexpr int64_t kMoreBesideBarriers = 5, kFewerBesideBarriers = 4;
 constexpr int64_t kMoreWorthStores = 3, kFewerWorthStores = 2;
 // A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
 constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
+// Of an iteration that copies: a good part, and what is worth other code.
+constexpr size_t kShareOfWaits = 4, kShareOfCopyCycles = 8;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
 // Of a thread, that the assembler may store although it has the registers.
@@ -553,6 +559,24 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   return is_short && after.product_cycles <= most ? *std::move(again) : once;
 }
 
+// The binary for as many blocks as `once` leaves room for, where a warp waits less for copies to read their addresses.
+std::string WithFasterCopies(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
+                             const std::string& ptx, int num_warps, const TargetInfo& info) {
+  const BinaryResources taken = ResourcesOfCubin(once, kernel);
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch);
+  const int64_t blocks = Blocks(taken, note, num_warps, info);
+  if (blocks == 0 || before.copy_waits * kShareOfWaits <= before.copy_cycles) return once;
+  if (taken.registers.value_or(kMostRegisters) >= RegistersOf(blocks, num_warps, info)) return once;
+  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
+  if (!again.ok()) return once;
+  const BinaryResources now = ResourcesOfCubin(*again, kernel);
+  if (Blocks(now, note, num_warps, info) < blocks || StoredBytes(now, ptx) > StoredBytes(taken, ptx)) return once;
+  const CubinCode after = CodeOfCubin(*again, kernel, arch);
+  const size_t most = before.copy_cycles - before.copy_cycles / kShareOfCopyCycles;
+  return after.waits <= before.waits && after.copy_cycles <= most ? *std::move(again) : once;
+}
+
 }  // namespace
 
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
@@ -603,7 +627,8 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::string before = best;
   best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
   best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, ptx, num_warps, info);
-  return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  best = WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  return WithFasterCopies(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -50,6 +50,25 @@ std::string KernelWithProducts(int live, int sums, absl::string_view note = kNot
   return absl::StrReplaceAll(Kernel(live, 1, note), {{"ret;\n", absl::StrCat(loop, "}\nret;\n")}});
 }
 
+// A kernel of a loop with 16 copies to shared memory, each from an address of its own. A thread keeps twelve words.
+std::string KernelWithCopies(absl::string_view limit) {
+  constexpr int kCopies = 16, kHeld = 12;
+  std::string text = absl::StrCat(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n", limit,
+      "{\n.reg .b64 %rd<3>, %q;\n.reg .b32 %at, %n, %h<", kHeld,
+      ">;\n.reg .pred %p;\nmov.u32 %at, %tid.x;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n",
+      "mov.u32 %n, 0;\n");
+  for (int i = 0; i < kHeld; ++i) absl::StrAppend(&text, "ld.volatile.shared.u32 %h", i, ", [%at+", 4 * i, "];\n");
+  absl::StrAppend(&text, "loop:\n.pragma \"nounroll\";\n");
+  for (int i = 0; i < kCopies; ++i)
+    absl::StrAppend(&text, "xor.b64 %q, %rd2, ", 4096 * (i + 1), ";\ncp.async.cg.shared.global [%at+", 4096 * i,
+                    "], [%q], 16;\n");
+  absl::StrAppend(&text, "cp.async.wait_all;\nbar.sync 0;\nadd.u64 %rd2, %rd2, 131072;\nadd.u32 %n, %n, 1;\n",
+                  "setp.lt.u32 %p, %n, %at;\n@%p bra loop;\n");
+  for (int i = 0; i < kHeld; ++i) absl::StrAppend(&text, "st.volatile.shared.u32 [%at+", 4 * i, "], %h", i, ";\n");
+  return absl::StrCat(text, "ret;\n}\n");
+}
+
 // Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
 class TwoBinaries final : public Assembler {
  public:
@@ -139,6 +158,15 @@ TEST_F(SecondBlock, IsAskedForAgainWhereProductsWaitForEachOther) {
   const std::string apart = Binary(KernelWithProducts(100, 8, kNote, 6));
   ASSERT_NE(apart, "");
   TwoBinaries better(in_chains, apart), worse(apart, in_chains);
+  EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
+  EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
+}
+
+// A copy reads its address late. Nothing else may be in its registers until then.
+TEST_F(SecondBlock, IsAskedForAgainWhereCopiesShareRegisters) {
+  const std::string shared = Binary(KernelWithCopies(".maxnreg 24\n")), apart = Binary(KernelWithCopies(""));
+  ASSERT_NE(apart, "");
+  TwoBinaries better(shared, apart, /*blocks=*/3), worse(apart, shared, /*blocks=*/3);
   EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
   EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
 }
