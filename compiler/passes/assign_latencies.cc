@@ -79,6 +79,7 @@
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -140,11 +141,28 @@ constexpr int64_t kMostAddressWords = 8;
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
 
-// The programs of the kernel if they take turns with the iterations of a loop around `loop`, which each begins at its
-// own number. Nullopt where they do not, or where their number is not known.
+// Whether it is the program's number, or differs from that by a constant.
+bool IsOfProgram(Value value) {
+  Operation* sum = value.getDefiningOp();
+  if (llvm::isa_and_present<mlir::arith::AddIOp, mlir::arith::SubIOp>(sum) &&
+      mlir::getConstantIntValue(sum->getOperand(1)))
+    value = sum->getOperand(0);
+  return value.getDefiningOp<tt::GetProgramIdOp>() != nullptr;
+}
+
+// The programs of the kernel if they take turns with the iterations of `loop`, or of one around it, which each begins
+// at its own number. In a loop over the steps of all tiles, the number of the tile is carried, and grows by as many.
+// Nullopt where they do not, or where their number is not known.
 std::optional<int64_t> ProgramsOf(ForOp loop) {
-  for (auto outer = loop->getParentOfType<ForOp>(); outer; outer = outer->getParentOfType<ForOp>())
-    if (outer.getLowerBound().getDefiningOp<tt::GetProgramIdOp>()) return mlir::getConstantIntValue(outer.getStep());
+  for (; loop; loop = loop->getParentOfType<ForOp>()) {
+    if (IsOfProgram(loop.getLowerBound())) return mlir::getConstantIntValue(loop.getStep());
+    for (auto [init, carried] : llvm::zip(loop.getInits(), loop.getRegionIterArgs())) {
+      if (!IsOfProgram(init)) continue;
+      for (Operation* user : carried.getUsers())
+        if (auto sum = llvm::dyn_cast<mlir::arith::AddIOp>(user); sum && sum.getLhs() == carried)
+          if (std::optional<int64_t> step = mlir::getConstantIntValue(sum.getRhs()); step && *step > 0) return step;
+    }
+  }
   return std::nullopt;
 }
 
