@@ -13,8 +13,9 @@
 //   }
 //
 // Otherwise a thread would hold its rows of a and columns of b with all of K in registers. Its code would be one
-// multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps the
-// loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
+// multiply-add after another: thousands, which spill, and take the back end minutes. Operands that are converted to
+// these encodings, as on the way from bf16 to f32, go to the buffers as they are before. Slices are as thick as keeps
+// the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
@@ -28,6 +29,7 @@ namespace tritond::compiler {
 
 namespace {
 
+using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 
@@ -62,10 +64,24 @@ class TiledDot final {
   }
 
  private:
+  // `operand` as it was before its conversion, which may be followed by operations that take nothing else.
+  Value BeforeConversion(Value operand) {
+    Operation* op = operand.getDefiningOp();
+    if (auto convert = llvm::dyn_cast_or_null<ttg::ConvertLayoutOp>(op)) return convert.getSrc();
+    if (!op || !op->hasTrait<mlir::OpTrait::Elementwise>() || op->getNumOperands() != 1 || !op->hasOneUse())
+      return operand;
+    Value source = BeforeConversion(op->getOperand(0));
+    if (source == op->getOperand(0)) return operand;
+    Operation* before = b_.clone(*op);
+    before->setOperand(0, source);
+    before->getResult(0).setType(TypeOf(operand).cloneWithEncoding(TypeOf(source).getEncoding()));
+    return before->getResult(0);
+  }
+
   // A buffer with the slices of `operand` along dimension `k`, the number of the slice as first dimension.
   mlir::FailureOr<Value> Slices(Value operand, int k) {
     const RankedTensorType read = TypeOf(operand);
-    if (auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>()) operand = convert.getSrc();
+    operand = BeforeConversion(operand);
     RankedTensorType type = TypeOf(operand);
     llvm::SmallVector<int64_t> shape(type.getShape()), sliced(shape);
     sliced[k] = slice_;

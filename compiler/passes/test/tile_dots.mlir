@@ -100,3 +100,22 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #blocked>
   }
 }
+
+// -----
+
+// What is loaded goes to the buffer as it is held, and not as the dot's threads hold it with all of K.
+// CHECK-LABEL: @widened
+//  CHECK-SAME:   %[[B:[a-z0-9]+]]: tensor<64x64xbf16, #blocked>
+//       CHECK:   %[[W:.*]] = arith.extf %[[B]] : tensor<64x64xbf16, #blocked> to tensor<64x64xf32, #blocked>
+//       CHECK:   tt.reshape %[[W]] : tensor<64x64xf32, #blocked>
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @widened(%b: tensor<64x64xbf16, #blocked>, %x: tensor<64x64xf32, #a>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %z = ttg.convert_layout %b : tensor<64x64xbf16, #blocked> -> tensor<64x64xbf16, #b>
+    %y = arith.extf %z : tensor<64x64xbf16, #b> to tensor<64x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
