@@ -11,14 +11,20 @@ namespace {
 using mlir::RankedTensorType;
 using mlir::Value;
 
+int32_t EndedWarps(mlir::Operation* op) {
+  auto function = op->getParentOfType<tt::FuncOp>();
+  auto bits = function ? function->getAttrOfType<mlir::IntegerAttr>(kEndedWarpsAttr) : mlir::IntegerAttr();
+  return bits ? static_cast<int32_t>(bits.getInt()) : 0;
+}
+
 // Scalars are in all threads.
-bool HasCopies(Value pointer) {
+bool HasCopies(Value pointer, int32_t ended_warps) {
   auto type = llvm::dyn_cast<RankedTensorType>(pointer.getType());
   if (!type) return true;
   const LinearLayout layout = ttg::ToLinearLayout(type);
   const Coordinates masks = layout.FreeVariableMasks();
   for (auto [dim, mask] : llvm::zip_equal(layout.InDims(), masks))
-    if (mask != 0 && dim.name != "register") return true;
+    if ((dim.name == "warp" ? mask & ~ended_warps : mask) != 0 && dim.name != "register") return true;
   return false;
 }
 
@@ -65,7 +71,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
   if (!access.pointer) return std::nullopt;
   access.roots = RootsOfPointer(access.pointer);
   access.sum = SumOfPointer(access.pointer, mask);
-  access.has_copies = HasCopies(access.pointer);
+  access.has_copies = HasCopies(access.pointer, EndedWarps(op));
   return access;
 }
 

@@ -10,6 +10,9 @@
 
 namespace tritond::compiler {
 
+// Attribute of a kernel whose warps end at the entry if their number has one of these bits (i32).
+inline constexpr llvm::StringLiteral kEndedWarpsAttr = "ttg.ended_warps";
+
 // An access through a pointer or a tensor of pointers.
 struct GlobalAccess {
   mlir::Value pointer;
@@ -17,7 +20,7 @@ struct GlobalAccess {
   std::optional<PointerSum> sum;
   bool writes = false;
   std::optional<tt::RmwOp> combines;  // an atomic operation that commutes with its like, and whose result is not used
-  bool has_copies = false;            // an element belongs to several threads
+  bool has_copies = false;            // an element belongs to several threads that do not end at the entry
 
   // Whether a thread may access here what another accesses by `other`, one of them writes, and the order is seen.
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to

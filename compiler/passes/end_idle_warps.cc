@@ -11,7 +11,9 @@
 //
 // Of the threads that hold an element the first one writes it, which is never in such a warp. So it holds of kernels
 // whose threads do not meet: without shared memory, barriers, calls, and whatever else each thread has to take part in.
-// Runs on cf control flow, when barriers and shared memory are known.
+// Copies that load what another thread stores would take barriers. Where none is missing once they have ended, they
+// end. Runs on cf control flow, when shared memory is known and before barriers are inserted.
+#include "compiler/analysis/global_accesses.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/threads_apart.h"
@@ -53,7 +55,15 @@ int IdleBits(tt::FuncOp function) {
   return bits;
 }
 
+// Marks the function, and ends these warps if the others need no barriers.
 void EndWarps(tt::FuncOp function, int bits) {
+  mlir::Builder attributes(function.getContext());
+  function->setAttr(kEndedWarpsAttr, attributes.getI32IntegerAttr(bits));
+  auto places = FindMissingBarriers(function);
+  if (failed(places) || !places->empty()) {
+    function->removeAttr(kEndedWarpsAttr);
+    return;
+  }
   EndThreads(function, [&](mlir::OpBuilder& b) -> Value {
     mlir::Location loc = function.getLoc();
     const auto constant = [&](int value) -> Value { return mlir::arith::ConstantIntOp::create(b, loc, value, 32); };

@@ -227,10 +227,10 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, int64_t max_shared_bytes, con
   pm.addPass(createAllocateGlobalScratchPass());
   // Once it is known that nothing needs shared memory: one thread alone waits for nobody.
   pm.addPass(createRunByOneThreadPass());
+  // Before barriers: warps that have ended need none.
+  pm.addPass(createEndIdleWarpsPass());
   // Late: a later pass that moves memory operations would break what the barriers promise.
   pm.addPass(createInsertBarriersPass());
-  // Once it is known that threads do not meet.
-  pm.addPass(createEndIdleWarpsPass());
 }
 
 }  // namespace tritond::compiler

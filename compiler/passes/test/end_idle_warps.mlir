@@ -126,3 +126,41 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
     tt.return
   }
 }
+
+// -----
+
+// Copies that load what other warps store would wait for these. Once they have ended, no thread waits.
+// CHECK-LABEL: tt.func public @in_place
+//  CHECK-SAME:   ttg.ended_warps = 2 : i32
+//       CHECK:   ttg.warp_id
+#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
+  tt.func public @in_place(%p: !tt.ptr<f32>) {
+    %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #line>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #line>
+    %at = tt.addptr %ps, %i : tensor<64x!tt.ptr<f32>, #line>, tensor<64xi32, #line>
+    %x = tt.load %at : tensor<64x!tt.ptr<f32>, #line>
+    %y = arith.negf %x : tensor<64xf32, #line>
+    tt.store %at, %y : tensor<64x!tt.ptr<f32>, #line>
+    tt.return
+  }
+}
+
+// -----
+
+// Lanes hold copies, too, and wait for each other still.
+// CHECK-LABEL: tt.func public @lanes
+//   CHECK-NOT:   ttg.ended_warps
+//   CHECK-NOT:   ttg.warp_id
+#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
+  tt.func public @lanes(%p: !tt.ptr<f32>) {
+    %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #line>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>, #line>
+    %at = tt.addptr %ps, %i : tensor<16x!tt.ptr<f32>, #line>, tensor<16xi32, #line>
+    %x = tt.load %at : tensor<16x!tt.ptr<f32>, #line>
+    %y = arith.negf %x : tensor<16xf32, #line>
+    tt.store %at, %y : tensor<16x!tt.ptr<f32>, #line>
+    tt.return
+  }
+}
