@@ -24,7 +24,8 @@
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
 // loads at once. One that loads as much runs as it is, and waits for memory in each iteration. That does not matter
 // where it computes for much longer than memory needs for what it loads: other warps then compute meanwhile, and the
-// more so the fewer registers each has.
+// more so the fewer registers each has. Nor is it so where the loop also loads what it stores: each iteration waits for
+// that in any case, and all its loads can be on their way then.
 //
 // In a recurrence most of what an iteration computes takes what the one before has made. So a warp has nothing else to
 // do while it waits. Programs are often few, for time takes no part of the grid. There more words may wait, if a thread
@@ -552,16 +553,21 @@ class LatencyAssigner final {
     if (limits_.min_stream_words == 0 || !levels_.empty() || !loop_.getBody()->getOps<tt::DotOpInterface>().empty())
       return;
     int64_t words = 0;
+    bool waits = false;  // in any case
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
+      if (load.getIsVolatile()) continue;
+      const bool stays = !MayStartEarly(load, loop_);
+      waits |= stays;
       auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-      if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile() || !MayStartEarly(load, loop_))
-        continue;
+      if (stays || !type || !type.getElementType().isIntOrFloat()) continue;
       int64_t elements = ttg::ToLinearLayout(type).InSize("register");
       words += (elements * type.getElementTypeBitWidth() + 31) / 32;
       streams_.push_back(load);
     }
     recurs_ = words > kMostStreamWords && words <= kMostRecurrenceWords && Recurs(words);
-    if (words < limits_.min_stream_words || (words > kMostStreamWords && !recurs_) || Computes(words)) streams_.clear();
+    if (words < limits_.min_stream_words || (words > kMostStreamWords && !recurs_) || (waits && !recurs_) ||
+        Computes(words))
+      streams_.clear();
   }
 
   // Whether so much of an iteration that loads so many words waits for what the one before has made.

@@ -118,3 +118,28 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<8192xf32, #blocked>
   }
 }
+
+// -----
+
+// What the loop also stores has to be loaded in its iteration, so each one waits in any case.
+// CHECK-LABEL: @in_place
+//   CHECK-NOT:   tt.latency
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @in_place(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>, #blocked>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>, #blocked>
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<2048xi32, #blocked>
+      %pi = tt.addptr %ps, %offsets : tensor<2048x!tt.ptr<f32>, #blocked>, tensor<2048xi32, #blocked>
+      %qi = tt.addptr %qs, %offsets : tensor<2048x!tt.ptr<f32>, #blocked>, tensor<2048xi32, #blocked>
+      %x = tt.load %pi : tensor<2048x!tt.ptr<f32>, #blocked>
+      %y = tt.load %qi : tensor<2048x!tt.ptr<f32>, #blocked>
+      %sum = arith.addf %x, %y : tensor<2048xf32, #blocked>
+      tt.store %qi, %sum : tensor<2048x!tt.ptr<f32>, #blocked>
+    }
+    tt.return
+  }
+}
