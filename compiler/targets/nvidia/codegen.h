@@ -22,6 +22,9 @@ namespace tritond::compiler::nvidia {
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
                                                                        const KernelOptions& options);
 
+// Whether it is a division of 64 bits, or the remainder of one.
+bool DividesLong(const llvm::Instruction& instruction);
+
 // branch_tanh.cc. Lets a thread ask once for several elements which form of libdevice's tanh they need.
 void BranchTanh(llvm::Module& module);
 

@@ -141,19 +141,6 @@ constexpr char kCleaning[] = ",adce";
 // and a branch around them if numbers turn out to be small.
 constexpr char kNarrowing[] = ",correlated-propagation";
 
-bool DividesLong(const llvm::Instruction& instruction) {
-  constexpr unsigned kLongBits = 64;
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::SDiv:
-    case llvm::Instruction::UDiv:
-    case llvm::Instruction::SRem:
-    case llvm::Instruction::URem:
-      return instruction.getType()->isIntegerTy(kLongBits);
-    default:
-      return false;
-  }
-}
-
 std::string PassesFor(const llvm::Module& module) {
   auto has = [&](bool (*is)(const llvm::Instruction&)) {
     return llvm::any_of(module,
@@ -178,6 +165,19 @@ absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 }  // namespace
+
+bool DividesLong(const llvm::Instruction& instruction) {
+  constexpr unsigned kLongBits = 64;
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SRem:
+    case llvm::Instruction::URem:
+      return instruction.getType()->isIntegerTy(kLongBits);
+    default:
+      return false;
+  }
+}
 
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, Toolchain& toolchain,
                             const KernelOptions& options) {

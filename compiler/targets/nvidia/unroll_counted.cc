@@ -7,8 +7,8 @@
 //
 // All that depends on n alone is constant then. Ranges of other values follow, and decide masks: a search that begins
 // in the table does not leave it. The assembler unrolls loops that count in equal steps by itself, and knows better how
-// often. Of others it does not know how many iterations they have. Nor does it unroll loops with masked loads: short
-// ones are unrolled here, so that loads of all iterations start at once.
+// often. Of others it does not know how many iterations they have. Nor does it unroll loops with masked loads, or with
+// divisions of 64 bits, which it calls: short ones are unrolled here, so that loads of all iterations start at once.
 //
 // A loop of wgmma has as many copies of its body as its buffers have slots, so that addresses and descriptors of slots
 // are constants:
@@ -47,8 +47,8 @@ namespace {
 
 // 32 KiB of code.
 constexpr unsigned kMostInstructions = 2048;
-// Of a loop that the assembler would unroll but for its masks.
-constexpr unsigned kMostMasked = 512;
+// Of a loop that the assembler would unroll but for its masks or calls.
+constexpr unsigned kMostInSteps = 512;
 
 bool IsMaskedLoad(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -154,6 +154,9 @@ bool HasRoom(const llvm::Loop& loop, unsigned blocks) {
          std::min<int64_t>(kMostRegisters, kMultiprocessorRegisters / (blocks * threads));
 }
 
+// Whether the assembler does not unroll loops with it.
+bool KeepsLoops(const llvm::Instruction& instruction) { return IsMaskedLoad(instruction) || DividesLong(instruction); }
+
 class Unroller final {
  public:
   Unroller(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
@@ -186,8 +189,8 @@ class Unroller final {
     if (size > kMostInstructions) return false;
     unsigned most = kMostInstructions;
     if (CountsInSteps(*loop)) {
-      if (!HasMaskedLoads(*loop)) return false;
-      most = kMostMasked;
+      if (!AssemblerKeeps(*loop)) return false;
+      most = kMostInSteps;
     }
     const unsigned iterations = evolution_.getSmallConstantTripCount(loop);
     if (iterations < 2 || iterations * size > most) return false;
@@ -225,9 +228,8 @@ class Unroller final {
     return size;
   }
 
-  static bool HasMaskedLoads(const llvm::Loop& loop) {
-    return llvm::any_of(loop.blocks(),
-                        [](const llvm::BasicBlock* block) { return llvm::any_of(*block, IsMaskedLoad); });
+  static bool AssemblerKeeps(const llvm::Loop& loop) {
+    return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) { return llvm::any_of(*block, KeepsLoops); });
   }
 
   // Whether it ends by one condition, of what grows in equal steps. Also where it ends in another way.

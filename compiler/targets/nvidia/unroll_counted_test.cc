@@ -52,7 +52,7 @@ std::string Unrolled(const std::string& text) {
 // @f after the pass. The loop takes as many steps of a search in the 1000 elements at %p as %n says.
 std::string After(const Loop& loop) {
   return Unrolled(
-      absl::StrCat("define i32 @f(ptr addrspace(1) %p, i32 %i, float %x) {\nentry:\n  br label %head\nhead:\n"
+      absl::StrCat("define i32 @f(ptr addrspace(1) %p, i32 %i, float %x, i64 %d) {\nentry:\n  br label %head\nhead:\n"
                    "  %n = phi i32 [ ",
                    loop.first,
                    ", %entry ], [ %next, %step ]\n"
@@ -111,6 +111,17 @@ TEST(UnrollCounted, StepsOfMaskedLoadsThatAreFew) {
   Loop many = few;
   many.first = "90";
   EXPECT_EQ(Count(After(many), "@$1 ld.global"), 1);
+}
+
+// Nor these, which it calls a function for.
+TEST(UnrollCounted, StepsOfLongDivisionsThatAreFew) {
+  const std::string divide =
+      "  %l = zext i32 %mid to i64\n  %w = udiv i64 %l, %d\n  store i64 %w, ptr addrspace(1) %q\n";
+  const Loop few{.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0", .body = divide};
+  EXPECT_EQ(Count(After(few), "= udiv i64"), 9);
+  Loop many = few;
+  many.first = "90";
+  EXPECT_EQ(Count(After(many), "= udiv i64"), 1);
 }
 
 TEST(UnrollCounted, LeavesLoopsOfUnknownLength) {
