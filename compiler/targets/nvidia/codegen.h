@@ -28,6 +28,9 @@ bool DividesLong(const llvm::Instruction& instruction);
 // branch_tanh.cc. Lets a thread ask once for several elements which form of libdevice's tanh they need.
 void BranchTanh(llvm::Module& module);
 
+// branch_divisions.cc. Lets a thread ask once for several divisions of 64 bits by one number whether 32 bits do.
+void BranchDivisions(llvm::Module& module);
+
 // compute_in_halves.cc. Computes sums, differences and products of halves that are rounded to halves as pairs of these.
 void ComputeInHalves(llvm::Module& module);
 

@@ -224,6 +224,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   SinkSharedLoads(module);
   FillMaskedLoads(module);
   WidenAgain(module);
+  // Once no pass looks any more for what a block has in common.
+  BranchDivisions(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);
   StartTogether(module);
