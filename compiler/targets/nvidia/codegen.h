@@ -47,6 +47,9 @@ void FillMaskedLoads(llvm::Module& module);
 // share_sums.cc. Sums of indices that are equal become one.
 void ShareSums(llvm::Module& module);
 
+// undo_sinking.cc. Moves values back to where their operands are made if they take fewer registers than these.
+void UndoSinking(llvm::Module& module);
+
 // order_by_use.cc. Computes values where they are first needed, so that few are live at once.
 void OrderByUse(llvm::Module& module);
 

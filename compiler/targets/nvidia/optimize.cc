@@ -225,6 +225,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   FillMaskedLoads(module);
   WidenAgain(module);
   // Once no pass looks any more for what a block has in common.
+  UndoSinking(module);
   BranchDivisions(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);

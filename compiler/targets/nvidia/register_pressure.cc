@@ -32,16 +32,18 @@ bool IsQuick(const Value& value) {
 
 }  // namespace
 
+int64_t RegisterWords(const Value& value, const llvm::DataLayout& layout) {
+  llvm::Type* type = value.getType();
+  if (!type->isSized() || type->isIntegerTy(1)) return 0;
+  return llvm::divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32);
+}
+
 LiveWords::LiveWords(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {
   for (const BasicBlock& block : function)
     for (const Instruction& instruction : block) MarkLive(instruction);
 }
 
-int64_t LiveWords::WordsOf(const Value& value) const {
-  llvm::Type* type = value.getType();
-  if (!type->isSized() || type->isIntegerTy(1)) return 0;
-  return llvm::divideCeil(layout_.getTypeSizeInBits(type).getFixedValue(), 32);
-}
+int64_t LiveWords::WordsOf(const Value& value) const { return RegisterWords(value, layout_); }
 
 // The blocks at whose ends `value` is live.
 void LiveWords::MarkLive(const Instruction& value) {
