@@ -26,7 +26,8 @@
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored. Where
 // loops have barriers, a quarter more are: a block waits there as a whole, and only others work meanwhile. Half as many
-// again are worth a few values that are stored.
+// again are worth a few values that are stored. So are those of a kernel without loops that together load far more at
+// once, and not yet more than memory delivers.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
 // worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
@@ -443,13 +444,16 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const int64_t stored = now.local_bytes.value_or(0) - taken.local_bytes.value_or(0);
   const int64_t warps = Blocks(taken, note, num_warps, info) * num_warps;
   const bool issues_little = static_cast<double>(warps) < kBusyWarps * info.rates.issued_warps;
-  const bool stores = stored > 0 && !(issues_little && StoresLittle(before, after, stored));
-  if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
-    return std::nullopt;
   const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
   const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
+  // Once, and memory delivers far more for it.
+  const bool for_loads = !has_loops && stored <= kMostLoneStores && loaded > 0 &&
+                         std::min(loads, enough) >= kWorthHalf * loaded;
+  const bool stores = stored > 0 && !for_loads && !(issues_little && StoresLittle(before, after, stored));
+  if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
+    return std::nullopt;
   if (note.all_warps && (has_loops || trial.streams) && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;

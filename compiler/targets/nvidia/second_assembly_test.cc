@@ -245,6 +245,23 @@ TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
   }
 }
 
+// A kernel without loops stores them once. Six blocks load one value after the other.
+TEST_F(AllWarps, MayStoreAFewValuesForFarMoreLoads) {
+  auto all_warps = [&](int held) {
+    return Binary(absl::StrReplaceAll(CodeThatLoads(4, true, "sm_90a", held), {{"256\n{", "256\n.maxnreg 32\n{"}}));
+  };
+  const std::string one_by_one = Binary(CodeThatLoads(12, false, "sm_90a", /*held=*/24));
+  const std::string few = all_warps(24), many = all_warps(26);
+  ASSERT_GT(ResourcesOfCubin(one_by_one, "kernel").registers.value_or(0), 32);
+  ASSERT_GT(ResourcesOfCubin(few, "kernel").local_bytes.value_or(0), 0);
+  ASSERT_GT(ResourcesOfCubin(many, "kernel").local_bytes.value_or(0), 32);
+  auto chosen = [&](const std::string& stores) {
+    return Choose(TwoBinaries(one_by_one, stores, /*blocks=*/8), Kernel(35, 1, kAllWarpsNote));
+  };
+  EXPECT_TRUE(chosen(few) == few);
+  EXPECT_TRUE(chosen(many) == one_by_one);
+}
+
 // Three blocks of eight warps leave a thread 80 registers, two 128.
 TEST_F(AllWarps, OrOneBlockMoreFits) {
   const std::string two = Binary(Kernel(90, 1, ".maxnreg 104\n")), three = Binary(Kernel(70, 1));
