@@ -30,7 +30,6 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr int64_t kMostRegisters = 255, kMultiprocessorRegisters = 65536;
 constexpr char kSum[] =
     "{\n"
     ".reg .b32 al, ah, bl, bh;\n"
@@ -105,13 +104,6 @@ llvm::SmallVector<llvm::GetElementPtrInst*> AdvancesOf(const llvm::Loop& loop, c
   };
   if (llvm::any_of(found, is_variable)) llvm::erase_if(found, std::not_fn(is_variable));
   return found;
-}
-
-// What a thread has of a multiprocessor's registers.
-int64_t RegistersOf(const llvm::Function& function) {
-  int64_t threads = 1;
-  function.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
-  return std::min(kMostRegisters, kMultiprocessorRegisters / std::max<int64_t>(threads, 1));
 }
 
 // Loops that issue wgmma, and whose values find room in registers.

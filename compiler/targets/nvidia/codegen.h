@@ -126,6 +126,9 @@ void JoinEarly(llvm::Module& module);
 // carry_sums.cc. Addresses that advance in loops of wgmma are added word by word.
 void CarrySums(llvm::Module& module);
 
+// carry_rows.cc. Of addresses that advance together, loops carry those of rows.
+void CarryRows(llvm::Module& module);
+
 // merge_tails.cc. Versions of a kernel that end alike share their end.
 void MergeTails(llvm::Module& module);
 

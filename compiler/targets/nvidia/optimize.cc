@@ -227,6 +227,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   // Once no pass looks any more for what a block has in common.
   UndoSinking(module);
   BranchDivisions(module);
+  CarryRows(module);
   // Nothing after it but fences changes the order.
   OrderByUse(module);
   StartTogether(module);

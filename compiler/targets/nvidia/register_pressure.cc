@@ -25,6 +25,8 @@ using llvm::Value;
 
 namespace {
 
+constexpr int64_t kMostRegisters = 255, kMultiprocessorRegisters = 65536;
+
 // Whether the value is quickly computed again.
 bool IsQuick(const Value& value) {
   return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst>(value);
@@ -36,6 +38,12 @@ int64_t RegisterWords(const Value& value, const llvm::DataLayout& layout) {
   llvm::Type* type = value.getType();
   if (!type->isSized() || type->isIntegerTy(1)) return 0;
   return llvm::divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32);
+}
+
+int64_t RegistersOf(const llvm::Function& kernel) {
+  int64_t threads = 1;
+  kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
+  return std::min(kMostRegisters, kMultiprocessorRegisters / std::max<int64_t>(threads, 1));
 }
 
 LiveWords::LiveWords(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {
