@@ -214,7 +214,9 @@ def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::Mod
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
   let options = [
     Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "0", "of all buffers of a function together, for which "
-           "operands of multiply-adds have some; 0: they have none">];
+           "operands of multiply-adds have some; 0: they have none">,
+    Option<"registers", "registers", "int64_t", "0", "words that a loop's numbers may take, else operands of its "
+           "multiply-adds that it does not change have buffers, too; 0: any">];
 }
 def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::ModuleOp"> {
   let summary = "buffers operands before they are widened, where the buffers of wide ones do not fit";

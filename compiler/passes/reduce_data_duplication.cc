@@ -30,14 +30,20 @@
 // So do both operands of a dot by multiply-adds that stays in one piece. By conversions they would come one after the
 // other, through one area: between its barriers a thread would read all that it needs of the first one. From buffers
 // of their own it reads each row and column when it multiplies. That holds as long as the buffers are small.
+//
+// An operand that a loop of multiply-adds does not change waits in registers as a whole: a thread that makes 2x4 sums
+// of 64 products holds 256 elements of it. Where these take more registers than a thread has, it gets a buffer, too,
+// from which the loop may read it again.
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/dot_slices.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/passes/passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -191,18 +197,29 @@ Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& 
   return ttg::ConvertLayoutOp::create(b, convert.getLoc(), Under(from, runs), convert.getSrc());
 }
 
+// Whether a buffer may hold it: numbers that are no operand yet.
+bool HoldsPlainNumbers(RankedTensorType type) {
+  return !llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding()) &&
+         llvm::isa<mlir::IntegerType, mlir::FloatType>(type.getElementType());
+}
+
 // Whether a buffer may take the place of `convert`.
 bool MayHaveBuffer(ttg::ConvertLayoutOp convert) {
   RankedTensorType from = convert.getSrc().getType();
-  return !llvm::isa<ttg::DotOperandEncodingAttr>(from.getEncoding()) &&
-         llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) &&
-         GoesThroughSharedMemory(from, convert.getType());
+  return HoldsPlainNumbers(from) && GoesThroughSharedMemory(from, convert.getType());
 }
+
+bool IsOfMultiplyAdds(tt::DotOp dot) {
+  return llvm::isa_and_present<ttg::BlockedEncodingAttr>(dot.getType().getEncoding());
+}
+
+// Others get a buffer with slices of each operand later.
+bool StaysInOnePiece(tt::DotOp dot) { return TileThickness(dot) == dot.getA().getType().getShape().back(); }
 
 // The conversions that make the operands of `dot`, of which it is the only use, if it is one by multiply-adds.
 llvm::SmallVector<ttg::ConvertLayoutOp> OperandsOfMultiplyAdds(tt::DotOp dot) {
   llvm::SmallVector<ttg::ConvertLayoutOp> operands;
-  if (!llvm::isa_and_present<ttg::BlockedEncodingAttr>(dot.getType().getEncoding())) return {};
+  if (!IsOfMultiplyAdds(dot)) return {};
   for (Value operand : {dot.getA(), dot.getB()}) {
     auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>();
     if (!convert || convert->getBlock() != dot->getBlock() || !convert->hasOneUse() || !MayHaveBuffer(convert))
@@ -210,9 +227,22 @@ llvm::SmallVector<ttg::ConvertLayoutOp> OperandsOfMultiplyAdds(tt::DotOp dot) {
     if (!BufferEncoding(convert)) return {};
     operands.push_back(convert);
   }
-  // A buffer with slices of each is made later.
-  return TileThickness(dot) == dot.getA().getType().getShape().back() ? operands
-                                                                      : llvm::SmallVector<ttg::ConvertLayoutOp>();
+  return StaysInOnePiece(dot) ? operands : llvm::SmallVector<ttg::ConvertLayoutOp>();
+}
+
+// The conversions in front of `loop` that make operands of its multiply-adds.
+llvm::SmallVector<ttg::ConvertLayoutOp> UnchangedOperands(mlir::scf::ForOp loop) {
+  llvm::SmallVector<ttg::ConvertLayoutOp> operands;
+  for (auto dot : loop.getBody()->getOps<tt::DotOp>()) {
+    if (!IsOfMultiplyAdds(dot) || !StaysInOnePiece(dot)) continue;
+    for (Value operand : {dot.getA(), dot.getB()}) {
+      auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>();
+      if (convert && loop.isDefinedOutsideOfLoop(operand) && HoldsPlainNumbers(convert.getSrc().getType()) &&
+          BufferEncoding(convert) && !llvm::is_contained(operands, convert))
+        operands.push_back(convert);
+    }
+  }
+  return operands;
 }
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
@@ -259,13 +289,17 @@ class ReduceDataDuplicationPass : public impl::ReduceDataDuplicationPassBase<Red
   void RewriteMultiplyAdds(tt::FuncOp function) const {
     if (max_buffer_bytes == 0) return;
     int64_t bytes = AllocatedBytes(function);
-    function.walk([&](tt::DotOp dot) {
-      llvm::SmallVector<ttg::ConvertLayoutOp> operands = OperandsOfMultiplyAdds(dot);
+    auto rewrite = [&](llvm::ArrayRef<ttg::ConvertLayoutOp> operands) {
       int64_t more = 0;
       for (ttg::ConvertLayoutOp convert : operands) more += BytesOf(convert.getSrc().getType());
       if (bytes + more > max_buffer_bytes) return;
       bytes += more;
       for (ttg::ConvertLayoutOp convert : operands) Rewrite(convert);
+    };
+    function.walk([&](tt::DotOp dot) { rewrite(OperandsOfMultiplyAdds(dot)); });
+    if (registers == 0) return;
+    function.walk([&](mlir::scf::ForOp loop) {
+      if (RegistersOfDots(loop) > registers) rewrite(UnchangedOperands(loop));
     });
   }
 };

@@ -68,6 +68,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   // multiply-adds where that leaves room for a few blocks.
   ReduceDataDuplicationPassOptions duplication;
   duplication.max_buffer_bytes = info.max_shared_bytes / 4;
+  duplication.registers = kMostRegisters - kAddressRegisters;
   pm.addPass(createReduceDataDuplicationPass(duplication));
   // Once all operands have their buffers: dots of wgmma read them there.
   pm.addPass(createFormWarpGroupDotsPass());
@@ -79,7 +80,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   }
   // The reads of other operands are moved to their uses later.
   SinkOperandReadsPassOptions sink;
-  sink.registers = kMostRegisters - kAddressRegisters;
+  sink.registers = duplication.registers;
   sink.reads_late = true;
   sink.max_buffer_bytes = info.max_shared_bytes / 4 * 3;
   sink.max_frame_bytes = info.max_shared_bytes - kSpareSharedBytes;
