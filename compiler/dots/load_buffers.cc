@@ -80,6 +80,16 @@ bool IsRead(ttg::ConvertLayoutOp convert, mlir::Block* body) {
          !ttg::SamePlacement(from.getShape(), from.getEncoding(), to.getEncoding());
 }
 
+// Whether threads compute a dot's operand from the words that they read. Bulk copies, which blocks of descriptors have,
+// fill buffers of the unit's own encoding alone.
+bool IsComputedByThreads(const BufferRead& read) {
+  Value value = read.defines;
+  auto load = value.getDefiningOp()->getOperand(0).getDefiningOp<tt::LoadOp>();
+  if (!load || (load.getMask() && load.getMask().getDefiningOp<tt::BlockMaskOp>())) return false;
+  return mlir::getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() == kWordBits &&
+         llvm::none_of(value.getUsers(), [](Operation* user) { return llvm::isa<tt::DotOpInterface>(user); });
+}
+
 LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
   auto* context = type.getContext();
   return ttg::ToLinearLayout(ttg::MemDescType::get(context, type.getShape(), type.getElementType(), buffer,
@@ -138,7 +148,7 @@ mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferR
     auto read_type = llvm::cast<RankedTensorType>(read.defines.getType());
     mlir::Attribute encoding;
     if (auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(read_type.getEncoding()))
-      encoding = MatrixBufferEncoding(type, order, operand, read.order);
+      encoding = MatrixBufferEncoding(type, order, operand, read.order, IsComputedByThreads(read));
     else if (read.order.empty() && read_type != type)
       encoding = ReadBufferEncoding(type, order, read_type);
     // A matrix unit may read buffers of its own encoding only. Threads can read these, too.

@@ -70,13 +70,15 @@ llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type) {
 }
 
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> threads_order,
-                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
+                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims,
+                                     bool by_threads) {
   const llvm::SmallVector<unsigned> order = WithBatchLast(threads_order, dims);
   unsigned k = DimOfK(type.getRank(), operand.getOpIdx());
   if (!dims.empty()) k = dims[k];
   const bool is_across = order[0] != k;
   auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
-  if (mlir::Attribute own = unit ? unit.OperandBuffer(type, order, k) : mlir::Attribute()) return own;
+  const bool may_read = unit && !by_threads;
+  if (mlir::Attribute own = may_read ? unit.OperandBuffer(type, order, k) : mlir::Attribute()) return own;
   if (is_across && llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent()))
     return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
   // No instruction loads tiles of bytes across their rows.

@@ -18,8 +18,11 @@ namespace tritond::compiler {
 // bytes, four of 32. Of bytes with K not contiguous, of which a lane reads kWidth neighbouring rows, it is eight times
 // so many rows. Threads that multiply and add read neighbours of one row at a time where K does not run along rows: no
 // swizzle then.
+//
+// `by_threads`: the unit does not read the buffer by itself, for threads compute the operand from what they read.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
-                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
+                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {},
+                                     bool by_threads = false);
 
 // The encoding of a buffer that holds `type` in `order`, from which threads read what they hold under the encoding of
 // `read`, a type of the same shape. Groups of neighbours that lanes read side by side are swizzled as above.
