@@ -23,13 +23,15 @@ struct Instruction {
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d, kProductOpcode = 0x23c, kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983,
-                   kCopyOpcode = 0xfae;
+                   kExitOpcode = 0x94d, kFloatProductOpcode = 0x23c, kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983,
+                   kCopyOpcode = 0xfae, kIntegerProductOpcode = 0x237, kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
 // About what a copy to shared memory takes to read its registers, and what it takes longer than the one before it.
 constexpr size_t kReadCycles = 24, kNextReadCycles = 8;
+// Until shared memory answers.
+constexpr size_t kSharedCycles = 30;
 
 uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
 // Of a thread whatever it has computed.
@@ -98,10 +100,28 @@ size_t CountLocals(absl::Span<const Instruction> instructions) {
 // From an instruction to the next one of its warp: so the assembler waits for results that take a known time.
 size_t Stall(const Instruction& i) { return i.high >> 41 & 0xf; }
 
+bool IsProduct(const Instruction& i) { return Opcode(i) == kFloatProductOpcode || Opcode(i) == kIntegerProductOpcode; }
+bool ReadsSharedMemory(const Instruction& i) {
+  return Opcode(i) == kSharedLoadOpcode || Opcode(i) == kMatrixLoadOpcode;
+}
+
 void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
-  if (Count(body, {kProductOpcode}) == 0) return;
+  if (absl::c_none_of(body, IsProduct)) return;
   code->product_bytes += body.size() * sizeof(Instruction);
   for (const Instruction& i : body) code->product_cycles += Stall(i);
+  std::array<size_t, kNumScoreboards> free{};  // when the last read that holds it ends
+  size_t now = 0, begin = 0;
+  // An iteration may begin with what the one before has read.
+  for (int run = 0; run < 2; ++run) {
+    begin = now;
+    for (const Instruction& i : body) {
+      for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard)
+        if (WaitsFor(i, scoreboard)) now = std::max(now, free[scoreboard]);
+      if (ReadsSharedMemory(i) && Scoreboard(i) < kNumScoreboards) free[Scoreboard(i)] = now + kSharedCycles;
+      now += Stall(i);
+    }
+  }
+  code->product_latency += now - begin;
 }
 
 // What the code does when it runs for the second time.

@@ -17,8 +17,8 @@ struct CubinCode {
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
   // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
-  // alone and waits for no memory.
-  size_t product_bytes = 0, product_cycles = 0;
+  // alone and waits for no memory; the same if it waits for what it reads from shared memory.
+  size_t product_bytes = 0, product_cycles = 0, product_latency = 0;
   // Of innermost loops with copies to shared memory: the cycles in which such a warp issues an iteration of each, and
   // of these, those in which it waits until a copy has read the registers of its addresses.
   size_t copy_cycles = 0, copy_waits = 0;

@@ -126,6 +126,24 @@ TEST_P(CubinCodeTest, CopiesOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true).copy_cycles, 0);
 }
 
+// A product of mma whose operand comes from shared memory, by so many reads of which each needs the one before.
+std::string ProductOfReads(int reads) {
+  std::string text = "{\n.shared .b32 words[8];\n.reg .f32 %m<4>;\n.reg .b32 %h<1>;\nmov.u32 %h0, words;\n";
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&text, "mov.f32 %m", i, ", 0f00000000;\n");
+  for (int i = 0; i < reads; ++i) absl::StrAppend(&text, "ld.volatile.shared.u32 %h0, [%h0];\n");
+  absl::StrAppend(&text,
+                  "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%m0, %m1, %m2, %m3}, {%h0, %h0, %h0, %h0}, ",
+                  "{%h0, %h0}, {%m0, %m1, %m2, %m3};\n");
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&text, "st.volatile.global.f32 [%rd2+", 4 * i, "], %m", i, ";\n");
+  return absl::StrCat(text, "}\n");
+}
+
+TEST_P(CubinCodeTest, ProductsWaitForReadsOfSharedMemory) {
+  const CubinCode one = Loop(1, /*at_once=*/true, ProductOfReads(1)), nine = Loop(1, true, ProductOfReads(9));
+  EXPECT_GE(nine.product_latency, one.product_latency + 8 * 25);
+  EXPECT_LE(nine.product_bytes, one.product_bytes + 16 * 16);
+}
+
 TEST_P(CubinCodeTest, NothingIsKnownOfOtherBytes) {
   EXPECT_EQ(CodeOfCubin("no cubin", "kernel", GetParam()).bytes, 0);
   EXPECT_EQ(CodeOfCubin("", "kernel", GetParam()).AtOnce(), 0);

@@ -20,6 +20,8 @@
 //     This is worse than any number of instructions.
 //   - Products of mma that add to what the one before makes, for registers are too few for several sums at once. What
 //     a warp waits for these must not be more than what more blocks bring.
+//   - Operands of mma that a warp reads from shared memory one after the other. Other warps issue meanwhile. But where
+//     these are enough already, one more brings nothing, and each takes longer: grids are often small.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -60,9 +62,9 @@
 // taken, and loaded no more. A block alone on its multiprocessor gets a second one then, although both load less: one
 // computes and stores while the other waits.
 //
-// The assembler does not always order products of mma so that none waits for the one before, although a thread has the
-// registers. Where a warp would wait most of the time, it is asked for as many blocks as it has left room for. That is
-// taken where a warp then issues an iteration sooner.
+// The assembler does not always order products of mma so that none waits for the one before, or reads of shared memory
+// so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
+// is asked for as many blocks as it has left room for. That is taken where a warp then issues an iteration sooner.
 //
 // Nor does it always give each copy to shared memory an address of its own: a copy reads its registers late, and what
 // computes the next address there waits for that. Where this takes a good part of an iteration, as many blocks are
@@ -170,6 +172,8 @@ constexpr double kManyWaits = 8;
 constexpr double kWorthHalf = 1.25;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
+// Of the time of an iteration of products, or of the rate of all warps, that matters: one in sixteen.
+constexpr double kShareOfLatency = 16;
 // What an iteration may take longer than if it waited once, and still counts as one that does.
 constexpr double kAboutOnce = 1.05;
 // Of a kernel that registers keep no block out of.
@@ -420,6 +424,27 @@ std::vector<Trial> TrialsOf(const BinaryResources& taken, const CubinCode& code,
   return trials;
 }
 
+// A loop of products: how long a warp takes for an iteration, in cycles, and how many a scheduler's warps begin in one.
+struct ProductRate {
+  double latency = 0, rate = 0;
+};
+ProductRate RateOfProducts(const CubinCode& code, int64_t blocks, int num_warps, const TargetInfo& info) {
+  const double instructions = static_cast<double>(code.product_bytes) / kInstructionBytes;
+  const double latency = static_cast<double>(code.product_latency) + info.rates.memory_latency * info.rates.clock;
+  const double warps = static_cast<double>(blocks * num_warps) / info.rates.issued_warps;
+  return {latency, std::min(1 / instructions, warps / latency)};
+}
+
+// Whether a warp takes longer for its products after more blocks were asked for, and all of them hardly make more.
+bool WaitsInVain(const CubinCode& before, int64_t had, const CubinCode& after, int64_t has, int num_warps,
+                 const TargetInfo& info) {
+  if (before.product_bytes == 0 || after.product_bytes == 0) return false;
+  const ProductRate then = RateOfProducts(before, had, num_warps, info);
+  const ProductRate now = RateOfProducts(after, has, num_warps, info);
+  const double matters = 1 + 1 / kShareOfLatency;
+  return now.latency > matters * then.latency && now.rate < matters * then.rate;
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little; nothing where it costs much, or there is
 // none.
 std::optional<std::string> MoreBlocks(const std::string& once, const Trial& trial, const std::string& kernel,
@@ -468,6 +493,9 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const bool chains =
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
   if (!is_short || chains || after.waits > before.waits) return std::nullopt;
+  if (WaitsInVain(before, Blocks(taken, note, num_warps, info), after, Blocks(now, note, num_warps, info), num_warps,
+                  info))
+    return std::nullopt;
   return *std::move(again);
 }
 
@@ -551,7 +579,7 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
   const int64_t blocks = Blocks(taken, note, num_warps, info);
-  const bool waits = before.product_cycles * kInstructionBytes > kManyCycles * before.product_bytes;
+  const bool waits = before.product_latency * kInstructionBytes > kManyCycles * before.product_bytes;
   if (!waits || blocks == 0) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return once;
@@ -559,8 +587,8 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   if (Blocks(now, note, num_warps, info) < blocks || StoredBytes(now, ptx) > StoredBytes(taken, ptx)) return once;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   const bool is_short = after.product_bytes <= before.product_bytes + before.product_bytes / kShareOfCode;
-  const size_t most = before.product_cycles - before.product_cycles / kShareOfCycles;
-  return is_short && after.product_cycles <= most ? *std::move(again) : once;
+  const size_t most = before.product_latency - before.product_latency / kShareOfCycles;
+  return is_short && after.product_latency <= most ? *std::move(again) : once;
 }
 
 // The binary for as many blocks as `once` leaves room for, where a warp waits less for copies to read their addresses.
