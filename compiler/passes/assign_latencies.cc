@@ -47,7 +47,8 @@
 // are then as many iterations ahead as leave room for another block. So it is, one iteration ahead, where nothing else
 // fits and a thread lacks the registers for what an iteration loads. So it is where memory takes longer than all that
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. Where memory takes longer and
-// the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. Where a scheduler
+// the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. Where a unit reads
+// the other buffers, those that threads read are copied to in place if a second block then fits. Where a scheduler
 // would have two warps and has three with one buffer less, sums get one buffer less. A load needs one
 // buffer more (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up
 // where a multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer
@@ -243,6 +244,7 @@ class LatencyAssigner final {
         SetLatency(latency + 1, max_level, CopyTarget::kInPlace);
         return true;
       }
+      if (AssignReadsInPlace(latency, max_level, blocks)) return true;
       const bool costs_blocks =
           ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks || TakesSecondBlock(latency, max_level);
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
@@ -289,6 +291,28 @@ class LatencyAssigner final {
       return true;
     }
     return false;
+  }
+
+  // Where each scheduler has one warp: in place alone what threads read, and turn into a unit's operand, if another
+  // block fits then. They meet anyway when they have made the operand.
+  bool AssignReadsInPlace(int latency, int max_level, int64_t blocks) {
+    if (limits_.issued_warps == 0 || max_level > 0 || blocks * ttg::NumWarps(loop_) > limits_.issued_warps)
+      return false;
+    llvm::SmallVector<tt::LoadOp> reads;
+    int64_t saved = 0;
+    for (auto [load, level] : levels_) {
+      if (IsReadByUnit(load)) continue;
+      reads.push_back(load);
+      saved += BytesOf(llvm::cast<RankedTensorType>(load.getType()));
+    }
+    if (reads.empty() || reads.size() == levels_.size() || MostIterations(loop_) <= latency) return false;
+    // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
+    const int64_t bytes =
+        BytesOfOthers(/*of_outliving_dots=*/1) + BytesOfBuffers(latency, max_level, CopyTarget::kApart);
+    if (ResidentBlocks(bytes - saved) <= std::max(ResidentBlocks(bytes), blocks)) return false;
+    SetLatency(latency, max_level, CopyTarget::kApart);
+    for (tt::LoadOp load : reads) load->setAttr(kInPlaceAttr, mlir::UnitAttr::get(loop_.getContext()));
+    return true;
   }
 
   // Where two slots do not fit, and a thread has no registers for what an iteration loads: loads to registers would
