@@ -16,9 +16,10 @@
 //   where all loops have loads with masks and stores, and all warps have room for what an iteration loads. Such loads
 //   do not pass the stores of earlier iterations, so more registers would be of no use.
 //
-// Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
-// second block may still be worth a try. For all other kernels, as many warps as a multiprocessor holds may be worth
-// one (second_assembly.cc). Where a limit of registers is given, it says how many there are.
+// Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop,
+// or has no loop at all, another block may still be worth a try. For all other kernels, as many warps as a
+// multiprocessor holds may be worth one (second_assembly.cc). Where a limit of registers is given, it says how many
+// there are.
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
@@ -134,11 +135,12 @@ llvm::MapVector<const llvm::Loop*, Loads> LoadsOf(llvm::Function& function) {
   return found;
 }
 
-bool MultipliesInLoops(llvm::Function& function) {
+// Whether the matrix units work in a loop, or the function has none.
+bool MultipliesAsLongAsItRuns(llvm::Function& function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   return llvm::any_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
-    return IsMatrixInstruction(instruction) && loops.getLoopFor(instruction.getParent());
+    return IsMatrixInstruction(instruction) && (loops.empty() || loops.getLoopFor(instruction.getParent()));
   });
 }
 
@@ -210,7 +212,7 @@ void SetBlockTarget(llvm::Function& kernel) {
     blocks = StreamWarps(kernel) / num_warps;
   if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
   if (!kernel.hasFnAttribute(kSharedBytesAttr)) return;
-  if (num_warps > 1 && MultipliesInLoops(kernel)) {
+  if (num_warps > 1 && MultipliesAsLongAsItRuns(kernel)) {
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
   } else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction)) {
     kernel.addFnAttr(kMoreBlocksAttr, kAllWarps);

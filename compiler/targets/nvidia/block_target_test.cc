@@ -186,6 +186,19 @@ TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
   EXPECT_EQ(Target(absl::StrCat("  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n", kSum), 4), "");
 }
 
+TEST(BlockTarget, ProductsInLoopsOrWithoutAnyMayBeWorthABlockMore) {
+  constexpr char kProduct[] = "  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n";
+  auto loop = [](const std::string& before, const std::string& body) {
+    return SaidOf(absl::StrCat(before, "  br label %loop\nloop:\n  %i = phi i32 [0, %entry], [%j, %loop]\n", body,
+                               "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
+                               "  br i1 %c, label %loop, label %exit\nexit:\n"),
+                  4, kMoreBlocksAttr);
+  };
+  EXPECT_EQ(loop("", kProduct), kSecondBlock);
+  EXPECT_EQ(SaidOf(kProduct, 4, kMoreBlocksAttr), kSecondBlock);
+  EXPECT_EQ(loop(kProduct, ""), "") << "most of the time it does something else";
+}
+
 // 128 words that live through the loop do not fit into 64 registers.
 TEST(BlockTarget, ManyLiveWordsKeepTheirRegisters) {
   std::string before, body = kSum;

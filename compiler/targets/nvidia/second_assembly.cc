@@ -20,6 +20,8 @@
 //     This is worse than any number of instructions.
 //   - Products of mma that add to what the one before makes, for registers are too few for several sums at once. What
 //     a warp waits for these must not be more than what more blocks bring.
+//   - Code without loops that loads from memory: all is done once, and a block mostly waits. Products may wait for each
+//     other then, and few values may be stored: an eighth of what is loaded.
 //   - Operands of mma that a warp reads from shared memory one after the other. Other warps issue meanwhile. But where
 //     these are enough already, one more brings nothing, and each takes longer: grids are often small.
 //
@@ -152,6 +154,8 @@ constexpr int64_t kRegistersBesideLoads = 24;
 constexpr int kStreamWarps = 48;
 constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
 constexpr int64_t kArrayUnit = 8;  // of local memory
+// Of what a thread loads, that it may store where code with products has no loops: one in eight.
+constexpr int64_t kShareOfLoads = 8;
 // Blocks of as many warps come and go in large portions, so that twice as many are worth a try.
 constexpr int kWarpsOfLargeBlock = 8;
 constexpr int64_t kLanes = 32;
@@ -476,7 +480,11 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   // Once, and memory delivers far more for it.
   const bool for_loads = !has_loops && stored <= kMostLoneStores && loaded > 0 &&
                          std::min(loads, enough) >= kWorthHalf * loaded;
-  const bool stores = stored > 0 && !for_loads && !(issues_little && StoresLittle(before, after, stored));
+  // A block that does all once waits for memory most of the time.
+  const bool waits_once = !has_loops && !note.all_warps && before.loaded > 0;
+  const bool stores_few = waits_once && stored * kShareOfLoads * before.ways <= before.loaded;
+  const bool stores =
+      stored > 0 && !for_loads && !stores_few && !(issues_little && StoresLittle(before, after, stored));
   if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
     return std::nullopt;
   if (note.all_warps && (has_loops || trial.streams) && loads < std::min(loaded, enough)) return std::nullopt;
@@ -492,7 +500,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const auto then_blocks = static_cast<double>(Blocks(now, note, num_warps, info));
   const bool chains =
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
-  if (!is_short || chains || after.waits > before.waits) return std::nullopt;
+  if (!is_short || chains || (after.waits > before.waits && !waits_once)) return std::nullopt;
   if (WaitsInVain(before, Blocks(taken, note, num_warps, info), after, Blocks(now, note, num_warps, info), num_warps,
                   info))
     return std::nullopt;

@@ -143,6 +143,16 @@ TEST_F(SecondBlock, IsLeftWhereProductsWaitForEachOther) {
   EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == waits);
 }
 
+TEST_F(SecondBlock, IsTakenWhereAllIsDoneOnceBetweenWaitsForMemory) {
+  auto loads = [](const std::string& text) {
+    return absl::StrReplaceAll(text, {{"ld.volatile.shared", "ld.volatile.global"}, {"[%at+", "[%rd2+"}});
+  };
+  const std::string waits = Binary(loads(Kernel(100, 1, kNote, 3)));
+  ASSERT_NE(waits, "");
+  TwoBinaries one_wait(Binary(loads(Kernel(160, 1, absl::StrCat(".maxnreg 168\n", kNote), 1))), waits);
+  EXPECT_TRUE(Choose(one_wait, Kernel(160, 1)) == waits);
+}
+
 TEST_F(SecondBlock, IsLeftWhereProductsAddToTheOneBefore) {
   const std::string few = absl::StrCat(".maxnreg 168\n", kNote), in_chains = Binary(KernelWithProducts(100, 1));
   ASSERT_NE(in_chains, "");
