@@ -40,7 +40,9 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
   // The first of the threads that hold copies of an element writes it; of scalars that is always the same thread.
   const bool is_scalar = !llvm::isa<RankedTensorType>(pointer.getType());
   const bool both_write = writes && other.writes;
-  if (pointer == other.pointer && (both_write || !has_copies) && !(sum && MeetsItself(*sum))) return false;
+  const bool moves =
+      (sum && MeetsItself(*sum)) || ((is_gathered || other.is_gathered) && !(is_atomic && other.is_atomic));
+  if (pointer == other.pointer && (both_write || !has_copies) && !moves) return false;
   if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
   return HaveCommonRoot(roots, other.roots) && !(sum && other.sum && AreApart(*sum, *other.sum));
 }
@@ -64,7 +66,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
       })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) {
         access.pointer = atomic.getPtr();
-        access.writes = true;
+        access.writes = access.is_atomic = true;
       });
   auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op);
   if (rmw && rmw->use_empty() && rmw.getAtomicRmwOp() != tt::RmwOp::kXchg) access.combines = rmw.getAtomicRmwOp();
@@ -72,6 +74,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
   access.roots = RootsOfPointer(access.pointer);
   access.sum = SumOfPointer(access.pointer, mask);
   access.has_copies = HasCopies(access.pointer, EndedWarps(op));
+  access.is_gathered = access.writes && IsGathered(access.pointer);
   return access;
 }
 

@@ -18,15 +18,17 @@ struct GlobalAccess {
   mlir::Value pointer;
   std::optional<PointerRoots> roots;
   std::optional<PointerSum> sum;
-  bool writes = false;
+  bool writes = false, is_atomic = false;
+  bool is_gathered = false;           // what is written, by indices that each iteration of a loop loads
   std::optional<tt::RmwOp> combines;  // an atomic operation that commutes with its like, and whose result is not used
   bool has_copies = false;            // an element belongs to several threads that do not end at the entry
 
   // Whether a thread may access here what another accesses by `other`, one of them writes, and the order is seen.
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
   // different data. So do those whose sums are apart. One value for both is taken to give each thread its own elements,
-  // also in later iterations of a loop, unless it has copies or meets itself there as constants tell. Copies are read
-  // by all threads that hold them and written by the first of these.
+  // also in later iterations of a loop, unless it has copies or meets itself there as constants tell. So it may where
+  // each iteration loads its indices, but atomic operations have no order then. Copies are read by all threads that
+  // hold them and written by the first of these.
   bool ConflictsWith(const GlobalAccess& other) const;
 };
 

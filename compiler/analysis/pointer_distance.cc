@@ -26,6 +26,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 namespace {
@@ -352,6 +353,32 @@ bool MeetsItself(const PointerSum& sum) {
              return term.last && factor != 0 && growth % factor == 0 && growth / factor <= *term.last;
            });
   });
+}
+
+bool IsGathered(Value pointer) {
+  llvm::SmallVector<Value> pending{pointer};
+  llvm::SmallPtrSet<Value, 16> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+    // A number moves all elements alike. Truth values and scans give places that nothing else has.
+    if (!type || type.getNumElements() == 1 || type.getElementType().isInteger(1)) continue;
+    if (!seen.insert(value).second || IsFixed(value)) continue;
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      for (Block* from : argument.getOwner()->getPredecessors()) {
+        auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(from->getTerminator());
+        for (unsigned i = 0; branch && i < branch->getNumSuccessors(); ++i)
+          if (branch->getSuccessor(i) == argument.getOwner())
+            if (Value passed = branch.getSuccessorOperands(i)[argument.getArgNumber()]) pending.push_back(passed);
+      }
+      continue;
+    }
+    Operation* op = value.getDefiningOp();
+    if (llvm::isa<tt::ScanOp>(op)) continue;
+    if (!mlir::isMemoryEffectFree(op)) return true;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return false;
 }
 
 }  // namespace tritond::compiler

@@ -46,6 +46,10 @@ bool AreApart(const PointerSum& a, const PointerSum& b);
 // those of %p + splat(%i) + make_range(0, 64) are, if %i counts by less than 64.
 bool MeetsItself(const PointerSum& sum);
 
+// Whether the indices in `pointer` come from memory, each time that it is computed. Elements at different places may be
+// at one address then. Ranks, as scans of truth values make them, are taken for places that nothing else has.
+bool IsGathered(mlir::Value pointer);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_ANALYSIS_POINTER_DISTANCE_H_

@@ -126,6 +126,41 @@ TEST_P(ControlFlow, ElementsMoveFromThreadToThread) {
   EXPECT_TRUE(Agree(out, wanted));
 }
 
+// Each iteration loads the indices of the elements that it changes. In the next one other threads change these.
+TEST_P(ControlFlow, IndicesMoveElementsFromThreadToThread) {
+  constexpr int kIterations = 5;
+  Array indices("i32", kIterations * 256), out("i32", 256);
+  for (int i = 0; i < 256; ++i) out.SetInt(i, i);
+  Array wanted = out;
+  for (int k = 0; k < kIterations; ++k)
+    for (int i = 0; i < 256; ++i) indices.SetInt(k * 256 + i, (i * (2 * k + 3) + 5 * k) % 256);
+  for (int k = 0; k < kIterations; ++k)
+    for (int i = 0; i < 256; ++i) {
+      const auto at = static_cast<size_t>(indices.Int(k * 256 + i));
+      wanted.SetInt(at, wanted.Int(at) * 3 + i);
+    }
+  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %three = arith.constant dense<3> : tensor<256xi32>
+    %size = arith.constant 256 : i32
+    scf.for %k = %zero to %n step %one : i32 {
+      %row = arith.muli %k, %size : i32
+      %rows = tt.splat %row : i32 -> tensor<256xi32>
+      %at = arith.addi %rows, %i : tensor<256xi32>
+      %q = tt.addptr %ins, %at : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %index = tt.load %q : tensor<256x!tt.ptr<i32>>
+      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
+      %b = arith.muli %a, %three : tensor<256xi32>
+      %c = arith.addi %b, %i : tensor<256xi32>
+      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
+    }
+    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+                                  indices, out, kIterations);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(out, wanted));
+}
+
 // Loops that begin beyond their end, by any distance, whatever is unrolled.
 TEST_P(ControlFlow, LoopsThatBeginBeyondTheirEndDoNothing) {
   Expect(R"(    %two = arith.constant 2 : i32

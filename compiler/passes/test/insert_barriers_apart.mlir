@@ -109,4 +109,86 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.store %high, %x : tensor<128x!tt.ptr<f32>, #one>
     tt.return
   }
+
+  // Elements that a loop adds to, by indices that it loads: another thread may have been there before. Numbers move all
+  // elements alike.
+  // CHECK-LABEL: tt.func public @gathered
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.load
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.store
+  // CHECK: tt.return
+  tt.func public @gathered(%q: !tt.ptr<f32>, %r: !tt.ptr<i32>, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %row = tt.addptr %r, %h : !tt.ptr<i32>, i32
+    %rows = tt.splat %row : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #one>
+    %at = tt.addptr %rows, %columns : tensor<128x!tt.ptr<i32>, #one>, tensor<128xi32, #one>
+    %index = tt.load %at : tensor<128x!tt.ptr<i32>, #one>
+    %p = tt.addptr %qs, %index : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %old = tt.load %p : tensor<128x!tt.ptr<f32>, #one>
+    %new = arith.addf %old, %x : tensor<128xf32, #one>
+    tt.store %p, %new : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // CHECK-LABEL: tt.func public @rows_by_number
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @rows_by_number(%q: !tt.ptr<f32>, %r: !tt.ptr<i32>, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %size = arith.constant 128 : i32
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %at = tt.addptr %r, %h : !tt.ptr<i32>, i32
+    %index = tt.load %at : !tt.ptr<i32>
+    %offset = arith.muli %index, %size : i32
+    %row = tt.addptr %q, %offset : !tt.ptr<f32>, i32
+    %rows = tt.splat %row : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    %p = tt.addptr %rows, %columns : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %old = tt.load %p : tensor<128x!tt.ptr<f32>, #one>
+    %new = arith.addf %old, %x : tensor<128xf32, #one>
+    tt.store %p, %new : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // Atomic operations alone have no order.
+  // CHECK-LABEL: tt.func public @counted
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @counted(%q: !tt.ptr<i32>, %r: !tt.ptr<i32>, %n: i32) -> tensor<128xi32, #one> {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %mask = arith.constant dense<true> : tensor<128xi1, #one>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #one>
+    cf.br ^loop(%zero, %columns : i32, tensor<128xi32, #one>)
+  ^loop(%h: i32, %sum: tensor<128xi32, #one>):
+    %row = tt.addptr %r, %h : !tt.ptr<i32>, i32
+    %rows = tt.splat %row : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #one>
+    %at = tt.addptr %rows, %columns : tensor<128x!tt.ptr<i32>, #one>, tensor<128xi32, #one>
+    %index = tt.load %at : tensor<128x!tt.ptr<i32>, #one>
+    %p = tt.addptr %qs, %index : tensor<128x!tt.ptr<i32>, #one>, tensor<128xi32, #one>
+    %old = tt.atomic_rmw add, acq_rel, gpu, %p, %index, %mask : (tensor<128x!tt.ptr<i32>, #one>, tensor<128xi32, #one>, tensor<128xi1, #one>) -> tensor<128xi32, #one>
+    %h1 = arith.addi %h, %next : i32
+    %sum1 = arith.addi %sum, %old : tensor<128xi32, #one>
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1, %sum1 : i32, tensor<128xi32, #one>), ^end(%sum1 : tensor<128xi32, #one>)
+  ^end(%total: tensor<128xi32, #one>):
+    tt.return %total : tensor<128xi32, #one>
+  }
 }

@@ -23,8 +23,9 @@ struct Instruction {
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d, kFloatProductOpcode = 0x23c, kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983,
-                   kCopyOpcode = 0xfae, kIntegerProductOpcode = 0x237, kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
+                   kExitOpcode = 0x94d, kFloatProductOpcode = 0x23c, kLocalStoreOpcode = 0x387,
+                   kLocalLoadOpcode = 0x983, kCopyOpcode = 0xfae, kIntegerProductOpcode = 0x237,
+                   kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;

@@ -478,8 +478,8 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
   // Once, and memory delivers far more for it.
-  const bool for_loads = !has_loops && stored <= kMostLoneStores && loaded > 0 &&
-                         std::min(loads, enough) >= kWorthHalf * loaded;
+  const bool for_loads =
+      !has_loops && stored <= kMostLoneStores && loaded > 0 && std::min(loads, enough) >= kWorthHalf * loaded;
   // A block that does all once waits for memory most of the time.
   const bool waits_once = !has_loops && !note.all_warps && before.loaded > 0;
   const bool stores_few = waits_once && stored * kShareOfLoads * before.ways <= before.loaded;
