@@ -16,10 +16,10 @@
 //                                                 ret
 //
 // Two blocks that return, or go on to the same block, are compared from their ends on. Values that differ there become
-// phis, constants must be equal. A wait for wgmma stays: accumulators that it still writes are none of a phi's. All
-// threads take the same way: the branch that leads to the one block or to the other depends only on what they all know,
-// and is in no loop. So barriers and shuffles are executed together as before. It pays where the end is long beside the
-// phis, each of which may take an instruction.
+// phis. Constants must be equal, and so must what allocas make. A wait for wgmma stays: accumulators that it still
+// writes are none of a phi's. All threads take the same way: the branch that leads to the one block or to the other
+// depends only on what they all know, and is in no loop. So barriers and shuffles are executed together as before. It
+// pays where the end is long beside the phis, each of which may take an instruction.
 //
 // After what counts loads of each version (block_target.cc).
 #include <optional>
@@ -129,7 +129,9 @@ class Ends final {
     const std::optional<size_t> at_x = At(x), at_y = At(y);
     if (at_x && at_x == at_y) return;
     if (at_x || at_y) length_ = std::max(at_x.value_or(0), at_y.value_or(0));
-    const bool varies = !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y);
+    // What an alloca makes stays in registers where no phi hides it, and its lifetime begins and ends by its own name.
+    const bool varies =
+        !llvm::isa<llvm::Constant, llvm::AllocaInst>(x) && !llvm::isa<llvm::Constant, llvm::AllocaInst>(y);
     if (!varies || !x->getType()->isFirstClassType() || x->getType()->isTokenTy() || x->getType()->isMetadataTy() ||
         x->getType()->isLabelTy())
       length_ = std::min(length_, i);

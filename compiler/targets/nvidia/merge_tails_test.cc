@@ -23,6 +23,7 @@ Found Merged(const std::string& entry, const std::string& a, const std::string& 
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
       absl::StrCat("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+                   "declare void @llvm.lifetime.end.p0(ptr)\n"
                    "define ptx_kernel void @f(ptr addrspace(1) %p, ptr addrspace(1) %q, i32 %n) {\n",
                    entry, "  br i1 %c, label %a, label %b\na:\n", a, "b:\n", b, "}\n"),
       error, context);
@@ -100,6 +101,15 @@ TEST(MergeTails, WaitsForProductsStay) {
   const std::string b = "  %v = sub i32 %n, 1\n  %y = call i32 asm sideeffect " + wait + "%v)\n";
   EXPECT_EQ(Merged(kByArgument, a + Products("x", "%x", 20), b + Products("y", "%y", 20)),
             (Found{.returns = 1, .phis = 1, .products = 20}));
+}
+
+TEST(MergeTails, LifetimesAreThoseOfAllocas) {
+  const std::string entry = std::string(kByArgument) + "  %s = alloca i32\n  %t = alloca i32\n";
+  auto version = [](const std::string& memory, const std::string& name) {
+    return absl::StrCat("  store i32 %n, ptr ", memory, "\n  %", name, " = load i32, ptr ", memory,
+                        "\n  call void @llvm.lifetime.end.p0(ptr ", memory, ")\n", Products(name, "%" + name, 20));
+  };
+  EXPECT_EQ(Merged(entry, version("%s", "x"), version("%t", "y")), (Found{.returns = 1, .phis = 1, .products = 20}));
 }
 
 }  // namespace
