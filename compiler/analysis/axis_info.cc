@@ -200,7 +200,7 @@ class Solver final {
     bool news = false;
     for (unsigned i = 0; i < operands.size(); ++i) {
       mlir::BlockArgument argument = target->getArgument(i);
-      news |= Meet(argument, operands[i] ? Lookup(operands[i]) : UnknownOf(argument.getType()));
+      news |= operands[i] ? MeetValue(argument, operands[i]) : Meet(argument, UnknownOf(argument.getType()));
     }
     return news;
   }
@@ -225,12 +225,21 @@ class Solver final {
     if (llvm::isa<tt::LoadOp>(op) && masks_ == AxisInfoAnalysis::LoadMasks::kIgnored) operands.resize(1);
     std::optional<AxisInfo> info = axis::TransferShape(&op, operands);
     if (!info) info = axis::TransferArithmetic(&op, operands);
-    const bool non_negative = axis::IsNonNegative(&op, operands);
+    const bool non_negative = axis::IsNonNegative(&op, operands) && !IsHash(op, operands);
     for (Value result : op.getResults()) {
       AxisInfo known = info && op.getNumResults() == 1 ? *info : SplitOrUnknown(op, result, info);
       known.non_negative = non_negative;
       Set(result, std::move(known));
     }
+  }
+
+  // Notes the factors of the result on the way.
+  bool IsHash(Operation& op, llvm::ArrayRef<AxisInfo> operands) {
+    llvm::SmallVector<int> factors;
+    for (Value operand : op.getOperands().take_front(operands.size())) factors.push_back(factors_.lookup(operand));
+    const int bits = axis::FactorBits(&op, operands, factors);
+    if (bits > 0) factors_[op.getResult(0)] = bits;
+    return bits > 0 && axis::IsHash(bits, axis::WidthOf(op.getResult(0).getType()));
   }
 
   // Of operations with several results only tt.split has facts, the same for both.
@@ -242,7 +251,7 @@ class Solver final {
     if (FunctionOpInterface callee = CalleeOf(call); callee && !callee.isExternal() && !recursive_.contains(callee)) {
       Block& entry = callee.getFunctionBody().front();
       for (auto [argument, operand] : llvm::zip(entry.getArguments(), call.getArgOperands())) {
-        Meet(argument, Lookup(operand));
+        MeetValue(argument, operand);
       }
     }
     for (Value result : call->getResults()) Set(result, UnknownOf(result.getType()));
@@ -250,8 +259,7 @@ class Solver final {
 
   void VisitPartitions(ttg::StartPartitionsOp op) {
     for (Region& region : op.getPartitionRegions()) {
-      for (auto [argument, capture] : llvm::zip(region.getArguments(), op.getCaptures()))
-        Meet(argument, Lookup(capture));
+      for (auto [argument, capture] : llvm::zip(region.getArguments(), op.getCaptures())) MeetValue(argument, capture);
       VisitRegion(region);
     }
   }
@@ -267,7 +275,7 @@ class Solver final {
       for (mlir::RegionSuccessor& successor : successors) {
         bool news = false;
         for (auto [input, operand] : llvm::zip(successor.getSuccessorInputs(), operands_to(successor))) {
-          news |= Meet(input, Lookup(operand));
+          news |= MeetValue(input, operand);
         }
         Region* region = successor.getSuccessor();
         if (region && (news || !visited.contains(region))) pending.insert(region);
@@ -341,6 +349,16 @@ class Solver final {
     return true;
   }
 
+  // Joins what is known about `from` into what is known about `to`; true when that changed it.
+  bool MeetValue(Value to, Value from) {
+    bool news = Meet(to, Lookup(from));
+    if (const int bits = factors_.lookup(from); bits > factors_.lookup(to)) {
+      factors_[to] = bits;
+      news = true;
+    }
+    return news;
+  }
+
   const AxisInfoAnalysis::LoadMasks masks_;
   InfoMap& infos_;
   llvm::MapVector<mlir::StringAttr, FunctionOpInterface> functions_;
@@ -348,6 +366,7 @@ class Solver final {
   llvm::DenseMap<Operation*, int> num_callers_;
   llvm::SmallPtrSet<Operation*, 4> recursive_;
   llvm::DenseMap<Value, Assumed> assumed_;
+  llvm::DenseMap<Value, int> factors_;  // axis::FactorBits, where there are some
 };
 
 int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]; }

@@ -49,8 +49,9 @@ void PromiseAxisInfo(mlir::Operation* op, AxisInfo info);
 // The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
 // calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and assumptions at
 // the kernel's start. As upstream does, it trusts that index arithmetic of 32 bits and more does not wrap around, and
-// that divisors are positive. Holds for the module as it was when the analysis was made. Values made later are unknown,
-// and operations must not be erased while it is in use. Const methods may be called from any thread.
+// that divisors are positive. Numbers that are multiplied as those of hashes are no indices. Holds for the module as it
+// was when the analysis was made. Values made later are unknown, and operations must not be erased while it is in use.
+// Const methods may be called from any thread.
 class AxisInfoAnalysis final {
  public:
   // kIgnored: facts about the elements that loads do not leave out. What is computed from them may differ in groups in

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which values are never negative. Divisions and remainders with a sign round towards zero. So x / 4 is one value over
 // the group 4, 5, 6, 7, but not over -4, -3, -2, -1. Divisors that are no constants are sizes, and taken for positive.
+//
+// Sums and products of numbers that are not negative are not negative either, unless they wrap around. Indices do not.
+// Hashes do: constants multiply them by about as much as there are numbers, or again in each iteration of a loop.
 #include "compiler/analysis/axis_transfer.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -59,6 +62,11 @@ bool IsRemainder(arith::SubIOp op) {
   return first && IsAtLeast(op.getLhs(), first);
 }
 
+int BitsOfFactor(int64_t constant) {
+  const uint64_t magnitude = constant < 0 ? 0 - static_cast<uint64_t>(constant) : static_cast<uint64_t>(constant);
+  return magnitude == 0 ? 0 : static_cast<int>(llvm::Log2_64(magnitude));
+}
+
 bool OfConstant(arith::ConstantOp op) {
   if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(op.getValue())) return integer.getValue().isNonNegative();
   auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValue());
@@ -100,5 +108,23 @@ bool IsNonNegative(Operation* op, OperandInfos in) {
       .Case<mlir::ub::PoisonOp>([](auto) { return true; })
       .Default([](Operation*) { return false; });
 }
+
+int FactorBits(Operation* op, OperandInfos in, llvm::ArrayRef<int> factors) {
+  if (op->getNumResults() != 1 || in.empty()) return 0;
+  const unsigned width = WidthOf(op->getResult(0).getType());
+  auto of = [&](int i) { return in[i].constant ? BitsOfFactor(*in[i].constant) : factors[i]; };
+  const int64_t bits =
+      llvm::TypeSwitch<Operation*, int64_t>(op)
+          .Case<arith::MulIOp>([&](auto) { return of(0) + of(1); })
+          .Case<arith::ShLIOp>(
+              [&](auto) { return factors[0] + std::clamp<int64_t>(in[1].constant.value_or(0), 0, 64); })
+          .Case<arith::AddIOp, arith::SubIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtSIOp,
+                arith::ExtUIOp, arith::TruncIOp, tt::SplatOp, tt::UnsplatOp, tt::BroadcastOp, tt::ExpandDimsOp,
+                tt::ReshapeOp, tt::TransOp, ttg::ConvertLayoutOp>([&](auto) { return *llvm::max_element(factors); })
+          .Default([](Operation*) { return 0; });
+  return static_cast<int>(std::min<int64_t>(bits, width));
+}
+
+bool IsHash(int factor_bits, unsigned width) { return factor_bits + 2 >= static_cast<int>(width); }
 
 }  // namespace tritond::compiler::axis

@@ -48,6 +48,11 @@ std::optional<AxisInfo> TransferArithmetic(mlir::Operation* op, OperandInfos ope
 std::optional<AxisInfo> TransferShape(mlir::Operation* op, OperandInfos operands);
 // axis_sign.cc. Whether no element of any result of `op` is negative.
 bool IsNonNegative(mlir::Operation* op, OperandInfos operands);
+// The bits by which constants have multiplied what `op` makes, one after the other, where `factors` are those of its
+// operands. At most the width of the number.
+int FactorBits(mlir::Operation* op, OperandInfos operands, llvm::ArrayRef<int> factors);
+// Whether so many make numbers of `width` bits wrap around on purpose, as hashes do.
+bool IsHash(int factor_bits, unsigned width);
 
 }  // namespace tritond::compiler::axis
 

@@ -91,6 +91,7 @@ void AddLoopCondition(scf::WhileOp loop, Facts& facts) {
 }
 
 constexpr int64_t kMostNumber = int64_t{1} << 24;  // bounds stay far from the ends of a type
+constexpr int64_t kLeastHash = int64_t{1} << 30;   // of a factor of 32 bits
 
 std::optional<int64_t> ConstantOf(Value value) {
   std::optional<int64_t> constant = AnyConstantOf(value);
@@ -215,7 +216,14 @@ class Prover final {
     return IsOrdered(x, y, bound, facts);
   }
 
+  // Whether a loop multiplies `factor` again and again, or it is as large as that of a hash.
+  bool WrapsAround(Value factor) const {
+    const bool is_large = AnyConstantOf(factor).value_or(0) >= kLeastHash;
+    return supposed_.contains(factor) || (is_large && mlir::getElementTypeOrSelf(factor.getType()).isInteger(32));
+  }
+
   bool Product(Value x, Value y, int64_t bound, const Facts& facts) {
+    if (WrapsAround(x) || WrapsAround(y)) return false;
     if (bound <= 0) return Holds(x, 0, facts) && Holds(y, 0, facts);
     return (Holds(x, bound, facts) && Holds(y, 1, facts)) ||
            (bound > 1 && Holds(x, 1, facts) && Holds(y, bound, facts));

@@ -382,3 +382,39 @@ tt.func @zero(%x: i32 {tt.divisibility = 16 : i32}, %y: i32) {
   %6 = arith.index_castui %x : i32 to index
   tt.return
 }
+
+// -----
+
+// Indices do not wrap around. Hashes do, whose quotients below zero are no groups: -16 / 4 is -4, and -15 / 4 is -3.
+// CHECK-LABEL: @hashes
+tt.func @hashes(%p: !tt.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c5 = arith.constant 5 : i32
+  %c16 = arith.constant 16 : i32
+  %large = arith.constant 1103515248 : i32
+  %four = arith.constant dense<4> : tensor<64xi32>
+  %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %pid = tt.get_program_id x : i32
+  %a0 = arith.muli %pid, %c16 : i32
+  %a1 = tt.splat %a0 : i32 -> tensor<64xi32>
+  %a2 = arith.addi %a1, %r : tensor<64xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [4]{{$}}
+  %a = arith.divsi %a2, %four : tensor<64xi32>
+  %b0 = arith.muli %pid, %large : i32
+  %b1 = tt.splat %b0 : i32 -> tensor<64xi32>
+  %b2 = arith.addi %b1, %r : tensor<64xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [1]{{$}}
+  %b = arith.divsi %b2, %four : tensor<64xi32>
+  %h = scf.for %i = %c0 to %n step %c1 iter_args(%x = %pid) -> (i32) : i32 {
+    %y = arith.muli %x, %c5 : i32
+    %z = arith.addi %y, %c1 : i32
+    scf.yield %z : i32
+  }
+  %d0 = arith.muli %h, %c16 : i32
+  %d1 = tt.splat %d0 : i32 -> tensor<64xi32>
+  %d2 = arith.addi %d1, %r : tensor<64xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [1] [1]{{$}}
+  %d = arith.divsi %d2, %four : tensor<64xi32>
+  tt.return
+}
