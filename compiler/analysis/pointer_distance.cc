@@ -355,15 +355,22 @@ bool MeetsItself(const PointerSum& sum) {
   });
 }
 
+static bool IsScanned(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation* user) {
+    return llvm::isa<tt::ScanOp>(user) || (llvm::isa<ttg::ConvertLayoutOp>(user) && IsScanned(user->getResult(0)));
+  });
+}
+
 bool IsGathered(Value pointer) {
   llvm::SmallVector<Value> pending{pointer};
   llvm::SmallPtrSet<Value, 16> seen;
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-    // A number moves all elements alike. Truth values and scans give places that nothing else has.
+    // A number moves all elements alike. Truth values and scans give places that nothing else has. What is scanned is
+    // taken from its sum, for the place of the first.
     if (!type || type.getNumElements() == 1 || type.getElementType().isInteger(1)) continue;
-    if (!seen.insert(value).second || IsFixed(value)) continue;
+    if (!seen.insert(value).second || IsFixed(value) || IsScanned(value)) continue;
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
       for (Block* from : argument.getOwner()->getPredecessors()) {
         auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(from->getTerminator());
