@@ -149,16 +149,18 @@ bool IsOfProgram(Value value) {
   if (llvm::isa_and_present<mlir::arith::AddIOp, mlir::arith::SubIOp>(sum) &&
       mlir::getConstantIntValue(sum->getOperand(1)))
     value = sum->getOperand(0);
-  return value.getDefiningOp<tt::GetProgramIdOp>() != nullptr;
+  auto number = value.getDefiningOp<tt::GetProgramIdOp>();
+  return number && number.getAxis() == tt::ProgramDim::kX;
 }
 
-// The programs of the kernel if they take turns with the iterations of `loop`, or of one around it, which each begins
-// at its own number. In a loop over the steps of all tiles, the number of the tile is carried, and grows by as many.
-// Nullopt where they do not, or where their number is not known.
+// The programs of the kernel if they take turns with the iterations of a loop around `loop`, which each begins at its
+// own number. In a loop over the steps of all tiles, the number of the tile is carried, and grows by as many. Nullopt
+// where they do not, or where their number is not known. A loop over K alone may begin at a program's number, too: then
+// several share a tile.
 std::optional<int64_t> ProgramsOf(ForOp loop) {
-  for (; loop; loop = loop->getParentOfType<ForOp>()) {
-    if (IsOfProgram(loop.getLowerBound())) return mlir::getConstantIntValue(loop.getStep());
-    for (auto [init, carried] : llvm::zip(loop.getInits(), loop.getRegionIterArgs())) {
+  for (ForOp each = loop; each; each = each->getParentOfType<ForOp>()) {
+    if (each != loop && IsOfProgram(each.getLowerBound())) return mlir::getConstantIntValue(each.getStep());
+    for (auto [init, carried] : llvm::zip(each.getInits(), each.getRegionIterArgs())) {
       if (!IsOfProgram(init)) continue;
       for (Operation* user : carried.getUsers())
         if (auto sum = llvm::dyn_cast<mlir::arith::AddIOp>(user); sum && sum.getLhs() == carried)

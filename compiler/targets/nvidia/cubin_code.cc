@@ -24,13 +24,11 @@ struct Instruction {
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
                    kExitOpcode = 0x94d, kFloatProductOpcode = 0x23c, kLocalStoreOpcode = 0x387,
-                   kLocalLoadOpcode = 0x983, kCopyOpcode = 0xfae, kIntegerProductOpcode = 0x237,
-                   kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
+                   kLocalLoadOpcode = 0x983, kIntegerProductOpcode = 0x237, kSharedLoadOpcode = 0x984,
+                   kMatrixLoadOpcode = 0x83b;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
-// About what a copy to shared memory takes to read its registers, and what it takes longer than the one before it.
-constexpr size_t kReadCycles = 24, kNextReadCycles = 8;
 // Until shared memory answers.
 constexpr size_t kSharedCycles = 30;
 
@@ -39,8 +37,6 @@ uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
 bool IsEnd(const Instruction& i) { return Opcode(i) == kExitOpcode && (i.low >> 12 & 0xf) == 7; }
 // That a load holds until it has ended.
 int Scoreboard(const Instruction& i) { return static_cast<int>(i.high >> 46 & 7); }
-// That a copy holds until it has read its registers.
-int ReadScoreboard(const Instruction& i) { return static_cast<int>(i.high >> 49 & 7); }
 bool WaitsFor(const Instruction& i, int scoreboard) { return (i.high >> (52 + scoreboard) & 1) != 0; }
 int64_t LoadedBytes(const Instruction& i) {
   constexpr int64_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
@@ -125,31 +121,6 @@ void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
   code->product_latency += now - begin;
 }
 
-// What the code does when it runs for the second time.
-void CountCopies(absl::Span<const Instruction> body, CubinCode* code) {
-  if (absl::c_none_of(body, [](const Instruction& i) { return Opcode(i) == kCopyOpcode; })) return;
-  std::array<size_t, kNumScoreboards> free{};  // when the last copy that holds it has read its registers
-  size_t now = 0, begin = 0, read = 0, waits = 0;
-  for (int run = 1; run <= 2; ++run) {
-    begin = now;
-    waits = 0;
-    for (const Instruction& i : body) {
-      for (int scoreboard = 0; scoreboard < kNumScoreboards; ++scoreboard) {
-        if (!WaitsFor(i, scoreboard) || free[scoreboard] <= now) continue;
-        waits += free[scoreboard] - now;
-        now = free[scoreboard];
-      }
-      if (Opcode(i) == kCopyOpcode) {
-        read = std::max(read + kNextReadCycles, now + kReadCycles);
-        if (ReadScoreboard(i) < kNumScoreboards) free[ReadScoreboard(i)] = read;
-      }
-      now += std::max<size_t>(Stall(i), 1);
-    }
-  }
-  code->copy_cycles += now - begin;
-  code->copy_waits += waits;
-}
-
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
   CubinCode code;
   code.bytes = instructions.size() * sizeof(Instruction);
@@ -168,7 +139,6 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.barriers += Count(body, {kBarrierOpcode});
     code.locals += CountLocals(body);
     CountProducts(body, &code);
-    CountCopies(body, &code);
     CountLoads(body, /*runs=*/2, &code);
   }
   if (code.loop_bytes == 0) {

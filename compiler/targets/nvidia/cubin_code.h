@@ -19,9 +19,6 @@ struct CubinCode {
   // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
   // alone and waits for no memory; the same if it waits for what it reads from shared memory.
   size_t product_bytes = 0, product_cycles = 0, product_latency = 0;
-  // Of innermost loops with copies to shared memory: the cycles in which such a warp issues an iteration of each, and
-  // of these, those in which it waits until a copy has read the registers of its addresses.
-  size_t copy_cycles = 0, copy_waits = 0;
   // What a thread loads from global memory in an iteration of each innermost loop, in bytes, and how long the iteration
   // takes: so many times as long as memory needs to answer. An instruction waits for the loads whose results it needs,
   // and for those that hold the same scoreboard. Without loops, the same of the whole code: of each way through it.

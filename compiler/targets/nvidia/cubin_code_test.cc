@@ -118,14 +118,6 @@ TEST_P(CubinCodeTest, ProductsThatAddToTheOneBeforeTakeLonger) {
   EXPECT_EQ(Loop(1, /*at_once=*/true).product_bytes, 0);
 }
 
-TEST_P(CubinCodeTest, CopiesOfLoopsAreCounted) {
-  const CubinCode copies = Loop(1, /*at_once=*/true,
-                                "cp.async.cg.shared.global [%r1], [%rd2], 16;\n"
-                                "cp.async.cg.shared.global [%r1+16], [%rd2+16], 16;\n");
-  EXPECT_GT(copies.copy_cycles, copies.copy_waits);
-  EXPECT_EQ(Loop(1, /*at_once=*/true).copy_cycles, 0);
-}
-
 // A product of mma whose operand comes from shared memory, by so many reads of which each needs the one before.
 std::string ProductOfReads(int reads) {
   std::string text = "{\n.shared .b32 words[8];\n.reg .f32 %m<4>;\n.reg .b32 %h<1>;\nmov.u32 %h0, words;\n";

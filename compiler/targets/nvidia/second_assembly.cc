@@ -68,10 +68,6 @@
 // so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
 // is asked for as many blocks as it has left room for. That is taken where a warp then issues an iteration sooner.
 //
-// Nor does it always give each copy to shared memory an address of its own: a copy reads its registers late, and what
-// computes the next address there waits for that. Where this takes a good part of an iteration, as many blocks are
-// asked for, too. Loops of few warps issue their next product when they have copied.
-//
 // The text carries what the decision takes, for it may come from a cache:
 //
 //   .reqntid 256
@@ -122,6 +118,8 @@ constexpr int64_t kMostLoneStores = 32;
 // Of the instructions of loops, or of code without loops, that may access what is stored where there are few warps: one
 // in 64.
 constexpr size_t kShareOfLocals = 64;
+// The same of code without loops where memory delivers far more.
+constexpr size_t kShareOfLocalsForLoads = 32;
 // Of a scheduler: from so many on it has an instruction to issue while those of others wait for their operands.
 constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
@@ -139,8 +137,6 @@ constexpr int64_t kMoreBesideBarriers = 5, kFewerBesideBarriers = 4;
 constexpr int64_t kMoreWorthStores = 3, kFewerWorthStores = 2;
 // A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
 constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
-// Of an iteration that copies: a good part, and what is worth other code.
-constexpr size_t kShareOfWaits = 4, kShareOfCopyCycles = 8;
 // Of a thread, that do not matter beside what more blocks bring.
 constexpr int64_t kStoredBytes = 8;
 // Of a thread, that the assembler may store although it has the registers.
@@ -394,10 +390,10 @@ bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources&
 
 // Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops, or
 // in code without loops.
-bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored) {
+bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored, size_t share) {
   const size_t more = after.locals - std::min(before.locals, after.locals);
   const size_t bytes = after.loop_bytes > 0 ? after.loop_bytes : after.bytes;
-  return stored <= kMostLoneStores && more * kInstructionBytes * kShareOfLocals <= bytes;
+  return stored <= kMostLoneStores && more * kInstructionBytes * share <= bytes;
 }
 
 // Bytes that a thread of one block has to have on its way to keep memory busy, and as many again; infinite where the
@@ -478,13 +474,13 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const bool alone = note.all_warps && now_blocks == 1;
   const double enough = EnoughLoads(num_warps, info);
   // Once, and memory delivers far more for it.
-  const bool for_loads =
-      !has_loops && stored <= kMostLoneStores && loaded > 0 && std::min(loads, enough) >= kWorthHalf * loaded;
+  const bool for_loads = !has_loops && loaded > 0 && std::min(loads, enough) >= kWorthHalf * loaded &&
+                         StoresLittle(before, after, stored, kShareOfLocalsForLoads);
   // A block that does all once waits for memory most of the time.
   const bool waits_once = !has_loops && !note.all_warps && before.loaded > 0;
   const bool stores_few = waits_once && stored * kShareOfLoads * before.ways <= before.loaded;
-  const bool stores =
-      stored > 0 && !for_loads && !stores_few && !(issues_little && StoresLittle(before, after, stored));
+  const bool stores = stored > 0 && !for_loads && !stores_few &&
+                      !(issues_little && StoresLittle(before, after, stored, kShareOfLocals));
   if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
     return std::nullopt;
   if (note.all_warps && (has_loops || trial.streams) && loads < std::min(loaded, enough)) return std::nullopt;
@@ -599,24 +595,6 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   return is_short && after.product_latency <= most ? *std::move(again) : once;
 }
 
-// The binary for as many blocks as `once` leaves room for, where a warp waits less for copies to read their addresses.
-std::string WithFasterCopies(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
-                             const std::string& ptx, int num_warps, const TargetInfo& info) {
-  const BinaryResources taken = ResourcesOfCubin(once, kernel);
-  const int arch = info.arch.get<int>();
-  const CubinCode before = CodeOfCubin(once, kernel, arch);
-  const int64_t blocks = Blocks(taken, note, num_warps, info);
-  if (blocks == 0 || before.copy_waits * kShareOfWaits <= before.copy_cycles) return once;
-  if (taken.registers.value_or(kMostRegisters) >= RegistersOf(blocks, num_warps, info)) return once;
-  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
-  if (!again.ok()) return once;
-  const BinaryResources now = ResourcesOfCubin(*again, kernel);
-  if (Blocks(now, note, num_warps, info) < blocks || StoredBytes(now, ptx) > StoredBytes(taken, ptx)) return once;
-  const CubinCode after = CodeOfCubin(*again, kernel, arch);
-  const size_t most = before.copy_cycles - before.copy_cycles / kShareOfCopyCycles;
-  return after.waits <= before.waits && after.copy_cycles <= most ? *std::move(again) : once;
-}
-
 }  // namespace
 
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
@@ -667,8 +645,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::string before = best;
   best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
   best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, ptx, num_warps, info);
-  best = WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
-  return WithFasterCopies(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

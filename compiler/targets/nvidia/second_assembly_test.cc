@@ -50,25 +50,6 @@ std::string KernelWithProducts(int live, int sums, absl::string_view note = kNot
   return absl::StrReplaceAll(Kernel(live, 1, note), {{"ret;\n", absl::StrCat(loop, "}\nret;\n")}});
 }
 
-// A kernel of a loop with 16 copies to shared memory, each from an address of its own. A thread keeps twelve words.
-std::string KernelWithCopies(absl::string_view limit) {
-  constexpr int kCopies = 16, kHeld = 12;
-  std::string text = absl::StrCat(
-      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n", limit,
-      "{\n.reg .b64 %rd<3>, %q;\n.reg .b32 %at, %n, %h<", kHeld,
-      ">;\n.reg .pred %p;\nmov.u32 %at, %tid.x;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n",
-      "mov.u32 %n, 0;\n");
-  for (int i = 0; i < kHeld; ++i) absl::StrAppend(&text, "ld.volatile.shared.u32 %h", i, ", [%at+", 4 * i, "];\n");
-  absl::StrAppend(&text, "loop:\n.pragma \"nounroll\";\n");
-  for (int i = 0; i < kCopies; ++i)
-    absl::StrAppend(&text, "xor.b64 %q, %rd2, ", 4096 * (i + 1), ";\ncp.async.cg.shared.global [%at+", 4096 * i,
-                    "], [%q], 16;\n");
-  absl::StrAppend(&text, "cp.async.wait_all;\nbar.sync 0;\nadd.u64 %rd2, %rd2, 131072;\nadd.u32 %n, %n, 1;\n",
-                  "setp.lt.u32 %p, %n, %at;\n@%p bra loop;\n");
-  for (int i = 0; i < kHeld; ++i) absl::StrAppend(&text, "st.volatile.shared.u32 [%at+", 4 * i, "], %h", i, ";\n");
-  return absl::StrCat(text, "ret;\n}\n");
-}
-
 // Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
 class TwoBinaries final : public Assembler {
  public:
@@ -172,15 +153,6 @@ TEST_F(SecondBlock, IsAskedForAgainWhereProductsWaitForEachOther) {
   EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
 }
 
-// A copy reads its address late. Nothing else may be in its registers until then.
-TEST_F(SecondBlock, IsAskedForAgainWhereCopiesShareRegisters) {
-  const std::string shared = Binary(KernelWithCopies(".maxnreg 24\n")), apart = Binary(KernelWithCopies(""));
-  ASSERT_NE(apart, "");
-  TwoBinaries better(shared, apart, /*blocks=*/3), worse(apart, shared, /*blocks=*/3);
-  EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
-  EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
-}
-
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
   TwoBinaries assembler(large_, large_);
   EXPECT_TRUE(Choose(assembler, Kernel(160, 1)) == large_);
@@ -255,21 +227,32 @@ TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
   }
 }
 
-// A kernel without loops stores them once. Six blocks load one value after the other.
+// A kernel without loops stores them once. Six blocks load one value after the other. What is stored may take one
+// instruction in 32.
 TEST_F(AllWarps, MayStoreAFewValuesForFarMoreLoads) {
-  auto all_warps = [&](int held) {
-    return Binary(absl::StrReplaceAll(CodeThatLoads(4, true, "sm_90a", held), {{"256\n{", "256\n.maxnreg 32\n{"}}));
+  auto padded = [&](const std::string& text, int instructions) {
+    std::string others;
+    for (int i = 0; i < instructions; ++i) absl::StrAppend(&others, "st.volatile.global.f32 [%rd1], %s;\n");
+    return Binary(absl::StrReplaceAll(text, {{"ret;\n", absl::StrCat(others, "ret;\n")}}));
   };
-  const std::string one_by_one = Binary(CodeThatLoads(12, false, "sm_90a", /*held=*/24));
-  const std::string few = all_warps(24), many = all_warps(26);
-  ASSERT_GT(ResourcesOfCubin(one_by_one, "kernel").registers.value_or(0), 32);
+  auto all_warps = [&](int held, int instructions) {
+    return padded(absl::StrReplaceAll(CodeThatLoads(4, true, "sm_90a", held), {{"256\n{", "256\n.maxnreg 32\n{"}}),
+                  instructions);
+  };
+  auto one_by_one = [&](int instructions) {
+    return padded(CodeThatLoads(12, false, "sm_90a", /*held=*/24), instructions);
+  };
+  const std::string few = all_warps(24, 500), many = all_warps(26, 500), in_short_code = all_warps(24, 0);
+  ASSERT_GT(ResourcesOfCubin(one_by_one(0), "kernel").registers.value_or(0), 32);
   ASSERT_GT(ResourcesOfCubin(few, "kernel").local_bytes.value_or(0), 0);
+  ASSERT_LE(ResourcesOfCubin(in_short_code, "kernel").local_bytes.value_or(99), 32);
   ASSERT_GT(ResourcesOfCubin(many, "kernel").local_bytes.value_or(0), 32);
-  auto chosen = [&](const std::string& stores) {
-    return Choose(TwoBinaries(one_by_one, stores, /*blocks=*/8), Kernel(35, 1, kAllWarpsNote));
+  auto chosen = [&](const std::string& stores, int instructions) {
+    return Choose(TwoBinaries(one_by_one(instructions), stores, /*blocks=*/8), Kernel(35, 1, kAllWarpsNote));
   };
-  EXPECT_TRUE(chosen(few) == few);
-  EXPECT_TRUE(chosen(many) == one_by_one);
+  EXPECT_TRUE(chosen(few, 500) == few);
+  EXPECT_TRUE(chosen(many, 500) == one_by_one(500));
+  EXPECT_TRUE(chosen(in_short_code, 0) == one_by_one(0));
 }
 
 // Three blocks of eight warps leave a thread 80 registers, two 128.

@@ -170,9 +170,12 @@ class Unroller final {
   bool Run(llvm::Function& function) {
     bool changed = false;
     const unsigned blocks = BlocksOf(function);
+    // What several loops of products need together is not known.
+    const bool is_only_one =
+        llvm::count_if(loops_.getLoopsInPreorder(), [](llvm::Loop* loop) { return OnlyAccumulates(*loop); }) == 1;
     // An unrolled loop leaves the others as they are.
     for (llvm::Loop* loop : loops_.getLoopsInPreorder()) {
-      if (const unsigned slots = blocks > 0 ? SlotsOf(*loop) : 0; slots > 1 && HasRoom(*loop, blocks)) {
+      if (const unsigned slots = blocks > 0 && is_only_one ? SlotsOf(*loop) : 0; slots > 1 && HasRoom(*loop, blocks)) {
         Unroll(loop, slots);
         changed = true;
         function.addFnAttr("nvvm.minctasm", llvm::utostr(blocks));
