@@ -79,9 +79,9 @@
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "compiler/pipelining/loop_schedule.h"
+#include "compiler/pipelining/programs_of_loop.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -142,33 +142,6 @@ constexpr int64_t kMostBesideWords = 8;
 constexpr int64_t kMostAddressWords = 8;
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
-
-// Whether it is the program's number, or differs from that by a constant.
-bool IsOfProgram(Value value) {
-  Operation* sum = value.getDefiningOp();
-  if (llvm::isa_and_present<mlir::arith::AddIOp, mlir::arith::SubIOp>(sum) &&
-      mlir::getConstantIntValue(sum->getOperand(1)))
-    value = sum->getOperand(0);
-  auto number = value.getDefiningOp<tt::GetProgramIdOp>();
-  return number && number.getAxis() == tt::ProgramDim::kX;
-}
-
-// The programs of the kernel if they take turns with the iterations of a loop around `loop`, which each begins at its
-// own number. In a loop over the steps of all tiles, the number of the tile is carried, and grows by as many. Nullopt
-// where they do not, or where their number is not known. A loop over K alone may begin at a program's number, too: then
-// several share a tile.
-std::optional<int64_t> ProgramsOf(ForOp loop) {
-  for (ForOp each = loop; each; each = each->getParentOfType<ForOp>()) {
-    if (each != loop && IsOfProgram(each.getLowerBound())) return mlir::getConstantIntValue(each.getStep());
-    for (auto [init, carried] : llvm::zip(each.getInits(), each.getRegionIterArgs())) {
-      if (!IsOfProgram(init)) continue;
-      for (Operation* user : carried.getUsers())
-        if (auto sum = llvm::dyn_cast<mlir::arith::AddIOp>(user); sum && sum.getLhs() == carried)
-          if (std::optional<int64_t> step = mlir::getConstantIntValue(sum.getRhs()); step && *step > 0) return step;
-    }
-  }
-  return std::nullopt;
-}
 
 class LatencyAssigner final {
  public:
