@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: define_phis.cc, expand_abs.cc,
 // guard_high_products.cc, guard_rotations.cc, guard_unsigned.cc, hide_negations.cc, keep_loops.cc, mask_words.cc,
-// select_signed_bits.cc, widen_extrema.cc.
+// renew_operands.cc, select_signed_bits.cc, widen_extrema.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +45,27 @@ TEST(KeepWgmmaLoops, KeepsLoopsFromBeingUnrolled) {
   const char* wgmma = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
   EXPECT_THAT(After(KeepWgmmaLoops, Loop(wgmma)), HasSubstr("llvm.loop.unroll.disable"));
   EXPECT_THAT(After(KeepWgmmaLoops, Loop("")), Not(HasSubstr("llvm.loop")));
+}
+
+// A loop with a product whose operand a is `a`, and another one of what the loop makes.
+std::string TwoProducts(const std::string& a, const std::string& wait) {
+  const std::string product = " = call i32 asm sideeffect \"wgmma.mma_async.sync.aligned;";
+  return Loop("  %m = xor i32 %i, 5\n  %s" + product + wait + "\", \"=r,r,l,0\"(i32 " + a + ", i64 0, i32 0)\n  %o" +
+              product + "\", \"=r,r,l,0\"(i32 %m, i64 0, i32 %s)\n");
+}
+
+TEST(RenewOperands, CopiesWhatTheLoopDoesNotChange) {
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;";
+  const std::string text = After(RenewOperands, TwoProducts("%n", wait));
+  EXPECT_THAT(text, HasSubstr("%0 = call i32 asm sideeffect \"prmt.b32 $0, $1, 0, 0x3210;\", \"=r,r\"(i32 %n)"));
+  EXPECT_THAT(text, HasSubstr("(i32 %0, i64 0, i32 0)"));
+  EXPECT_THAT(text, HasSubstr("(i32 %m, i64 0, i32 %s)"));
+}
+
+TEST(RenewOperands, LeavesWhatTheLoopMakesAndWhatIsInFlight) {
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;";
+  EXPECT_THAT(After(RenewOperands, TwoProducts("%i", wait)), Not(HasSubstr("prmt")));
+  EXPECT_THAT(After(RenewOperands, TwoProducts("%n", "")), Not(HasSubstr("prmt")));
 }
 
 TEST(DefinePhis, WhatNothingHasWrittenIsZero) {

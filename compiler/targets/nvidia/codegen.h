@@ -132,6 +132,9 @@ void CarryRows(llvm::Module& module);
 // merge_tails.cc. Versions of a kernel that end alike share their end.
 void MergeTails(llvm::Module& module);
 
+// renew_operands.cc. Operands of wgmma that loops do not change are copied in each iteration where ptxas loses them.
+void RenewOperands(llvm::Module& module);
+
 // keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
 void KeepWgmmaLoops(llvm::Module& module);
 

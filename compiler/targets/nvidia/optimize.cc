@@ -232,6 +232,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   OrderByUse(module);
   StartTogether(module);
   CarrySums(module);
+  RenewOperands(module);
   OrderAsyncProxy(module);
   KeepWgmmaLoops(module);
   for (llvm::Function& function : module) SetBlockTarget(function);
