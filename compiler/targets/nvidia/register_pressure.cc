@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/CFG.h"
@@ -25,7 +26,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kMostRegisters = 255, kMultiprocessorRegisters = 65536;
+constexpr int64_t kMostRegisters = 255;  // of a thread
 
 // Whether the value is quickly computed again.
 bool IsQuick(const Value& value) {
@@ -40,10 +41,10 @@ int64_t RegisterWords(const Value& value, const llvm::DataLayout& layout) {
   return llvm::divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32);
 }
 
-int64_t RegistersOf(const llvm::Function& kernel) {
+int64_t RegistersOf(const llvm::Function& kernel, int64_t blocks) {
   int64_t threads = 1;
   kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
-  return std::min(kMostRegisters, kMultiprocessorRegisters / std::max<int64_t>(threads, 1));
+  return std::min(kMostRegisters, kRegisters / (blocks * std::max<int64_t>(threads, 1)));
 }
 
 LiveWords::LiveWords(const llvm::Function& function) : layout_(function.getParent()->getDataLayout()) {

@@ -15,8 +15,8 @@ namespace tritond::compiler::nvidia {
 // The registers of 32 bits that a value takes; none for what a predicate holds.
 int64_t RegisterWords(const llvm::Value& value, const llvm::DataLayout& layout);
 
-// What a thread of this kernel can have of a multiprocessor's registers.
-int64_t RegistersOf(const llvm::Function& kernel);
+// What a thread of this kernel can have of a multiprocessor's registers where that holds so many blocks.
+int64_t RegistersOf(const llvm::Function& kernel, int64_t blocks = 1);
 
 // Knows what is live at the ends of a function's blocks. That does not depend on the order of a block's instructions,
 // so they may move within their blocks between two questions. Does not own the function, which must outlive it.

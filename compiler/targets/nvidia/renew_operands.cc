@@ -10,6 +10,7 @@
 //
 // That is done where the loop waits for all products after it, so that none is in flight which reads the last copy.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/disguise.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -86,11 +87,8 @@ class Renewer final {
 
   static void Renew(llvm::CallInst& product) {
     llvm::IRBuilder<> b(&product);
-    llvm::Type* type = b.getInt32Ty();
-    auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "prmt.b32 $0, $1, 0, 0x3210;",
-                                      "=r,r", /*hasSideEffects=*/true);
     for (const unsigned word : WordsOfA(product))
-      product.setArgOperand(word, b.CreateCall(same, {product.getArgOperand(word)}));
+      product.setArgOperand(word, DisguiseWord(b, product.getArgOperand(word), /*stays=*/true));
   }
 
   llvm::DominatorTree dominators_;

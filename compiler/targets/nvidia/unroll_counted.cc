@@ -23,6 +23,7 @@
 #include "compiler/targets/nvidia/unroll_counted.h"
 
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/register_pressure.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -59,9 +60,7 @@ bool IsMaskedLoad(const llvm::Instruction& instruction) {
 // Slots that a buffer of a loop has at most.
 constexpr unsigned kMostSlots = 8;
 // Of a multiprocessor of sm_90, the only one that has wgmma.
-constexpr unsigned kMultiprocessorSharedBytes = 228 * 1024, kReservedSharedBytes = 1024, kMultiprocessorThreads = 2048,
-                   kMultiprocessorRegisters = 65536;
-constexpr int64_t kMostRegisters = 255;
+constexpr unsigned kMultiprocessorSharedBytes = 228 * 1024, kMultiprocessorThreads = 2048;
 // Of a thread in a loop of products, beside the values of LLVM's.
 constexpr int64_t kOtherRegisters = 16;
 // Operations of a number that goes round.
@@ -134,14 +133,13 @@ unsigned BlocksOf(const llvm::Function& kernel) {
   kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
   kernel.getFnAttribute(kSharedBytesAttr).getValueAsString().getAsInteger(10, shared_bytes);
   if (threads == 0 || shared_bytes == 0 || kernel.hasFnAttribute("nvvm.maxnreg")) return 0;
-  return std::min(kMultiprocessorSharedBytes / (shared_bytes + kReservedSharedBytes), kMultiprocessorThreads / threads);
+  const auto reserved = static_cast<unsigned>(kReservedSharedBytes);
+  return std::min(kMultiprocessorSharedBytes / (shared_bytes + reserved), kMultiprocessorThreads / threads);
 }
 
 // Whether the loop of products has registers enough where a multiprocessor holds so many blocks.
 bool HasRoom(const llvm::Loop& loop, unsigned blocks) {
   const llvm::Function& kernel = *loop.getHeader()->getParent();
-  unsigned threads = 0;
-  kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
   const LiveWords live(kernel);
   int64_t most = 0, sums = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) {
@@ -150,8 +148,7 @@ bool HasRoom(const llvm::Loop& loop, unsigned blocks) {
       if (IsWgmma(i)) sums = std::max<int64_t>(sums, i.getDataLayout().getTypeSizeInBits(i.getType()) / 32);
   }
   // The accumulators before a product and those after it are the same registers.
-  return most - sums + kOtherRegisters <=
-         std::min<int64_t>(kMostRegisters, kMultiprocessorRegisters / (blocks * threads));
+  return most - sums + kOtherRegisters <= RegistersOf(kernel, blocks);
 }
 
 // Whether the assembler does not unroll loops with it.
