@@ -25,26 +25,26 @@
 //   - Operands of mma that a warp reads from shared memory one after the other. Other warps issue meanwhile. But where
 //     these are enough already, one more brings nothing, and each takes longer: grids are often small.
 //
+// Loops of products get half as many blocks again, or none is tried. Fewer bring nothing on average: what a thread
+// computes again takes as long as it waits less.
+//
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
-// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored. Where
-// loops have barriers, a quarter more are: a block waits there as a whole, and only others work meanwhile. Half as many
-// again are worth a few values that are stored. So are those of a kernel without loops that together load far more at
-// once, and not yet more than memory delivers.
+// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored. So
+// are those of a kernel without loops that together load far more at once, and not yet more than memory delivers.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
 // worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
 // store hardly any: each value is loaded, used and stored once, and what is kept in memory meanwhile is more traffic.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
-// it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
-// thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored, but
-// where schedulers have so few warps that they wait for operands. It may store a few there, and hardly any in a loop.
-// Kernels that wait for their loads were asked to use more registers (block_target.cc). Where these do not do, they get
-// as many as they take. Where one takes up to half more than all warps leave, it gets these if the code does not grow,
-// or hardly, while a quarter more is loaded at once. Else all warps are tried where their threads have room for what
-// they load, or 48 where only these have it. Memory must not have answered by the time that all of them have issued an
-// iteration. They are taken where they load as much together and the code grows little.
+// it has used up another one. One block more is tried where it is a third more, and an eighth of the registers stands
+// in its way: 140 of a thread become 128, and four blocks of four warps fit instead of three. It is not worth a value
+// that is stored, but where schedulers have so few warps that they wait for operands. It may store a few there, and
+// hardly any in a loop. A block more of four brings nothing on average. Kernels that wait for their loads were asked to
+// use more registers (block_target.cc). Where these do not do, they get as many as they take. Where one takes up to a
+// quarter more than all warps leave, it gets these if the code does not grow, or hardly, while a quarter more is loaded
+// at once. With half as many registers more, or for three quarters of all warps, that brings nothing on average.
 //
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
@@ -124,17 +124,16 @@ constexpr size_t kShareOfLocalsForLoads = 32;
 constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
 constexpr size_t kShareOfOtherCode = 4;
-// Of the registers that all warps leave, that a thread may have more: one in four, or half as many where more registers
-// were asked for.
-constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 2;
+// Of the registers that all warps leave, that a thread may have more: one in four.
+constexpr int64_t kShareOfRegisters = 4;
 // Of those that one block more leaves.
 constexpr int64_t kShareOfNextBlockRegisters = 3;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
-// Blocks that stop at barriers, for what they were before: five for four.
-constexpr int64_t kMoreBesideBarriers = 5, kFewerBesideBarriers = 4;
-// The same where they store values: three for two.
-constexpr int64_t kMoreWorthStores = 3, kFewerWorthStores = 2;
+// What all blocks load at once, for what they loaded before, that is worth longer code, or blocks alone: five for four.
+constexpr int64_t kMoreLoads = 5, kFewerLoads = 4;
+// Blocks for what they were before: four for three; those of a loop of products three for two.
+constexpr int64_t kMoreBlocks = 4, kFewerBlocks = 3, kMoreProducts = 3, kFewerProducts = 2;
 // A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
 constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
 // Of a thread, that do not matter beside what more blocks bring.
@@ -144,10 +143,6 @@ constexpr int64_t kFewStoredBytes = 64;
 // Words that are live at once over registers, from where on values are stored in any case. LLVM's order of instructions
 // is not the assembler's: with 1.95 times as many one stored none.
 constexpr int64_t kManyTimes = 2;
-// Of a thread of a loop that loads, beside those that it loads to.
-constexpr int64_t kRegistersBesideLoads = 24;
-// Of such a kernel, where they have more registers than all warps would: 40.
-constexpr int kStreamWarps = 48;
 constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
 constexpr int64_t kArrayUnit = 8;  // of local memory
 // Of what a thread loads, that it may store where code with products has no loops: one in eight.
@@ -264,8 +259,8 @@ int64_t StoredBytes(const BinaryResources& resources, absl::string_view ptx) {
 }
 
 // How many blocks are worth a try, where `taken` leaves too few; else 0.
-int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool streams, int num_warps,
-                       const TargetInfo& info) {
+int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, const Note& note, bool streams,
+                       int num_warps, const TargetInfo& info) {
   const int64_t now = Blocks(taken, note, num_warps, info);
   if (now == 0) return 0;
   const int64_t all = std::min(info.multiprocessor.warps / num_warps, info.multiprocessor.blocks);
@@ -277,34 +272,16 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, bool stre
   const bool is_near_twice = is_near(2 * now, kShareOfTwiceRegisters, kSharesOfTwiceRegisters);
   if (!note.all_warps && now == 1) return is_near_twice ? 2 : 0;
   if (now == 1 && all >= 2) return 2;
-  const int64_t share = streams ? kShareOfStreamRegisters : kShareOfRegisters;
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})
-      if (is_near(blocks, share)) return blocks;
-  if (streams || 2 * now > all) return 0;
+      if (is_near(blocks, kShareOfRegisters)) return blocks;
+  const bool has_products = !note.all_warps, has_loops = code.loop_bytes > 0,
+             is_large = num_warps >= kWarpsOfLargeBlock;
+  const bool is_enough = has_products ? !has_loops || kFewerProducts * (now + 1) >= kMoreProducts * now
+                                      : is_large || kFewerBlocks * (now + 1) >= kMoreBlocks * now;
+  if (streams || 2 * now > all || !is_enough) return 0;
   if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
-  return note.all_warps && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
-}
-
-// The blocks of all warps, or of 48, of a kernel that waits for its loads, where more blocks are worth a try; else 0.
-// Their threads have room for all that they load, and their warps have issued an iteration well before memory has
-// answered. All warps are not worth a try where a thread has far more registers than they leave.
-int64_t StreamBlocksToAskFor(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
-                             const TargetInfo& info) {
-  if (note.loads == 0) return 0;
-  for (const int stream_warps : {info.multiprocessor.warps, kStreamWarps}) {
-    const int64_t blocks = stream_warps / num_warps, warps = blocks * num_warps;
-    if (Blocks(taken, note, num_warps, info) >= blocks) return 0;
-    const int64_t left = info.registers / (warps * kLanes);
-    if (note.loads / kRegisterBytes + kRegistersBesideLoads > left) continue;
-    if (warps > kStreamWarps &&
-        taken.registers.value_or(kMostRegisters) > left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters)
-      continue;
-    const double instructions = static_cast<double>(code.loop_bytes) / kInstructionBytes;
-    const double issued = instructions * static_cast<double>(warps) / info.rates.issued_warps;
-    return issued < kNearlyAll * code.latencies * info.rates.memory_latency * info.rates.clock ? blocks : 0;
-  }
-  return 0;
+  return !has_products && is_large && is_near_twice ? 2 * now : 0;
 }
 
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
@@ -366,28 +343,6 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   return own > asked && !loads_less && is_short ? *std::move(again) : once;
 }
 
-// How many blocks are worth a try where the warps of a block stop at barriers in loops, and so all of them wait for
-// what one of them waits for: those that leave registers enough, if they are more by a quarter; else 0.
-int64_t BlocksBesideBarriers(const BinaryResources& taken, const CubinCode& code, const Note& note, int num_warps,
-                             const TargetInfo& info) {
-  const int64_t now = Blocks(taken, note, num_warps, info), registers = taken.registers.value_or(kMostRegisters);
-  if (code.barriers == 0 || !note.all_warps || now <= 1) return 0;
-  const int64_t all = Blocks(kLeastResources, note, num_warps, info);
-  for (int64_t blocks = all; kFewerBesideBarriers * blocks >= kMoreBesideBarriers * now; --blocks) {
-    const int64_t left = RegistersOf(blocks, num_warps, info);
-    if (registers <= left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters) return blocks;
-  }
-  return 0;
-}
-
-// Whether so many more blocks that stop at barriers are worth the values that they store.
-bool MayStoreBesideBarriers(const BinaryResources& taken, const BinaryResources& now, const Note& note, int num_warps,
-                            const TargetInfo& info) {
-  if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0) + kMostLoneStores) return false;
-  return kFewerWorthStores * Blocks(now, note, num_warps, info) >=
-         kMoreWorthStores * Blocks(taken, note, num_warps, info);
-}
-
 // Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops, or
 // in code without loops.
 bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored, size_t share) {
@@ -402,26 +357,6 @@ double EnoughLoads(int num_warps, const TargetInfo& info) {
   const double on_the_way = info.rates.memory_bytes * info.rates.memory_latency;
   if (on_the_way == 0 || info.multiprocessors == 0) return std::numeric_limits<double>::infinity();
   return kEnough * on_the_way / static_cast<double>(info.multiprocessors * num_warps * kLanes);
-}
-
-// How many blocks to ask for, and what they may cost.
-struct Trial {
-  int64_t blocks;
-  bool may_store = false;  // what so many blocks that stop at barriers are worth
-  bool streams = false;    // more registers were asked for: the code may grow only where more is loaded at once then
-};
-
-// What is worth a trial where `taken` leaves too few blocks, in this order.
-std::vector<Trial> TrialsOf(const BinaryResources& taken, const CubinCode& code, const Note& note, bool streams,
-                            int num_warps, const TargetInfo& info) {
-  const int64_t near = BlocksToAskFor(taken, note, streams, num_warps, info);
-  const int64_t beside = BlocksBesideBarriers(taken, code, note, num_warps, info);
-  std::vector<Trial> trials;
-  // Where so many blocks as barriers are worth store too much, fewer may not.
-  if (beside >= near) trials.push_back({beside, /*may_store=*/true});
-  if (near != beside) trials.push_back({near, /*may_store=*/false, streams});
-  if (streams && code.loop_bytes > 0) trials.push_back({StreamBlocksToAskFor(taken, code, note, num_warps, info)});
-  return trials;
 }
 
 // A loop of products: how long a warp takes for an iteration, in cycles, and how many a scheduler's warps begin in one.
@@ -447,13 +382,15 @@ bool WaitsInVain(const CubinCode& before, int64_t had, const CubinCode& after, i
 
 // The binary for more blocks on a multiprocessor, where that costs little; nothing where it costs much, or there is
 // none.
-std::optional<std::string> MoreBlocks(const std::string& once, const Trial& trial, const std::string& kernel,
-                                      const Note& note, Assemble assemble, const std::string& ptx, int num_warps,
+std::optional<std::string> MoreBlocks(const std::string& once, const std::string& kernel, const Note& note,
+                                      Assemble assemble, const std::string& ptx, int num_warps,
                                       const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
-  const int64_t blocks = trial.blocks;
+  // More registers were asked for: the code may grow only where more is loaded at once then.
+  const bool streams = AskedBlocks(ptx, note) > 0;
+  const int64_t blocks = BlocksToAskFor(taken, before, note, streams, num_warps, info);
   // What stores values with all registers stores more with fewer.
   const bool is_full = taken.registers.value_or(0) >= kMostRegisters && StoredBytes(taken, ptx) > 0;
   if (is_full && blocks < 2 * Blocks(taken, note, num_warps, info)) return std::nullopt;
@@ -481,14 +418,13 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
   const bool stores_few = waits_once && stored * kShareOfLoads * before.ways <= before.loaded;
   const bool stores = stored > 0 && !for_loads && !stores_few &&
                       !(issues_little && StoresLittle(before, after, stored, kShareOfLocals));
-  if (stores && !twice && !(trial.may_store && MayStoreBesideBarriers(taken, now, note, num_warps, info)))
-    return std::nullopt;
-  if (note.all_warps && (has_loops || trial.streams) && loads < std::min(loaded, enough)) return std::nullopt;
+  if (stores && !twice) return std::nullopt;
+  if (note.all_warps && (has_loops || streams) && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && static_cast<double>(stored) > most_stores) return std::nullopt;
-  const size_t share = alone ? kShareOfLoneCode : stores || trial.streams ? kShareOfStoringCode : kShareOfCode;
-  const bool may_grow = !trial.streams || kFewerBesideBarriers * loads >= kMoreBesideBarriers * loaded;
+  const size_t share = alone ? kShareOfLoneCode : stores || streams ? kShareOfStoringCode : kShareOfCode;
+  const bool may_grow = !streams || kFewerLoads * loads >= kMoreLoads * loaded;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
   const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
@@ -501,16 +437,6 @@ std::optional<std::string> MoreBlocks(const std::string& once, const Trial& tria
                   info))
     return std::nullopt;
   return *std::move(again);
-}
-
-// The same, or `once`.
-std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
-                           const std::string& ptx, int num_warps, const TargetInfo& info) {
-  const CubinCode code = CodeOfCubin(once, kernel, info.arch.get<int>());
-  const bool streams = AskedBlocks(ptx, note) > 0;
-  for (const Trial& trial : TrialsOf(ResourcesOfCubin(once, kernel), code, note, streams, num_warps, info))
-    if (auto more = MoreBlocks(once, trial, kernel, note, assemble, ptx, num_warps, info)) return *std::move(more);
-  return once;
 }
 
 // The binary for as many blocks on a multiprocessor, or for fewer, where more is loaded at once then. For half of them,
@@ -561,7 +487,7 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
     // Without loops, a few more blocks alone are worth nothing.
     const double more_blocks = resident / static_cast<double>(blocks);
-    const bool blocks_count = has_loops || more_blocks * kFewerBesideBarriers >= kMoreBesideBarriers;
+    const bool blocks_count = has_loops || more_blocks * kFewerLoads >= kMoreLoads;
     const double ratio = of_thread / at_once * (blocks_count ? more_blocks : 1);
     // What memory does not deliver sooner is not worth half of the blocks.
     const double now_loads = at_once * static_cast<double>(blocks);
@@ -643,7 +569,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   if (!note) return best;
   best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
   const std::string before = best;
-  best = WithMoreBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  if (auto more = MoreBlocks(best, kernel, *note, assemble, ptx, num_warps, info)) best = *std::move(more);
   best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, ptx, num_warps, info);
   return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
 }

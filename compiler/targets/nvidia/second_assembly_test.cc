@@ -194,6 +194,21 @@ TEST_F(SecondBlock, IsNotTriedWhereALoopKeepsAsManyWords) {
   EXPECT_EQ(many.asked, 0);
 }
 
+// Registers leave room for three blocks of four warps, or for two.
+TEST_F(SecondBlock, IsTriedForLoopsOfProductsWhereItIsHalfAsManyAgain) {
+  const std::string three = Binary(KernelWithProducts(150, 1, ".maxnreg 168\n")),
+                    two = Binary(KernelWithProducts(190, 1, ".maxnreg 216\n"));
+  ASSERT_GT(ResourcesOfCubin(three, "kernel").registers.value_or(0), 128);
+  ASSERT_GT(ResourcesOfCubin(two, "kernel").registers.value_or(0), 168);
+  const std::string text = Kernel(160, 1, "// second block: 16384 bytes of shared memory\n");
+  TwoBinaries fourth(three, small_, /*blocks=*/4), third(two, small_, 3), fourth_without_loops(large_, small_, 4);
+  EXPECT_TRUE(Choose(fourth, text, /*num_warps=*/4) == three);
+  EXPECT_EQ(fourth.asked, 0);
+  Choose(third, text, /*num_warps=*/4);
+  EXPECT_EQ(third.asked, 1);
+  EXPECT_TRUE(Choose(fourth_without_loops, text, /*num_warps=*/4) == small_);
+}
+
 constexpr char kAllWarpsNote[] = "// all warps: 64 bytes of shared memory\n";
 
 // Eight blocks of eight warps are all warps, and leave a thread 32 registers.
@@ -267,6 +282,10 @@ TEST_F(AllWarps, OrOneBlockMoreFits) {
   EXPECT_TRUE(Choose(assembler, text) == three);
   EXPECT_EQ(assembler.asked, 1);
   EXPECT_TRUE(Choose(spills, text) == two);
+  // Of four warps there are five, and a sixth is less than a third more.
+  TwoBinaries sixth(two, three, /*blocks=*/6);
+  EXPECT_TRUE(Choose(sixth, text, /*num_warps=*/4) == two);
+  EXPECT_EQ(sixth.asked, 0);
 }
 
 // The code may grow by a sixteenth where all warps have a quarter more on its way.
@@ -354,40 +373,10 @@ TEST_F(AllWarps, OrTwiceTheBlocksFit) {
   EXPECT_TRUE(Choose(stores_much, Kernel(200, 1, kAllWarpsNote)) == most);
 }
 
-// A loop that loads, as LoopThatLoads, after `line`. Its warps may stop at a barrier.
-std::string Loop(bool at_once, int held, absl::string_view line, bool stops) {
-  return absl::StrReplaceAll(LoopThatLoads(4, at_once, "sm_90a", held),
-                             {{".reqntid 256\n", absl::StrCat(".reqntid 256\n", line)},
-                              {"add.u32 %r1,", stops ? "bar.sync 0;\nadd.u32 %r1," : "add.u32 %r1,"}});
-}
-
-// Of blocks of four warps, five have registers. Eight leave a thread 64.
-TEST_F(AllWarps, MoreBlocksThatStopAtBarriersMayStoreValues) {
-  for (const bool stops : {true, false}) {
-    const std::string five = Binary(Loop(true, 60, ".maxnreg 104\n", stops)),
-                      eight = Binary(Loop(true, 44, ".maxnreg 64\n", stops));
-    ASSERT_GT(ResourcesOfCubin(five, "kernel").registers.value_or(0), 80);
-    ASSERT_LE(ResourcesOfCubin(five, "kernel").registers.value_or(999), 88);
-    ASSERT_GT(ResourcesOfCubin(eight, "kernel").local_bytes.value_or(0), 0);
-    ASSERT_LE(ResourcesOfCubin(eight, "kernel").local_bytes.value_or(999), 32);
-    TwoBinaries assembler(five, eight, /*blocks=*/8);
-    EXPECT_TRUE(Choose(assembler, Kernel(80, 1, kAllWarpsNote), /*num_warps=*/4) == (stops ? eight : five)) << stops;
-  }
-}
-
-// Seven blocks have registers. Nine are worth a try, but store too much. Eight do not.
-TEST_F(AllWarps, FewerBlocksThatStopAtBarriersAreTriedToo) {
-  const std::string seven = Binary(Loop(true, 46, ".maxnreg 72\n", /*stops=*/true));
-  const std::string eight = Binary(Loop(true, 30, ".maxnreg 64\n", /*stops=*/true));
-  ASSERT_GT(ResourcesOfCubin(seven, "kernel").registers.value_or(0), 64);
-  TwoBinaries assembler(seven, eight, /*blocks=*/8);
-  EXPECT_TRUE(Choose(assembler, Kernel(64, 1, kAllWarpsNote), /*num_warps=*/4) == eight);
-  EXPECT_GT(assembler.plain, 1);
-}
-
 TEST_F(AllWarps, OfABlockThatIsAloneMayStoreTheMoreTheMoreTheyLoad) {
-  const std::string alone = Binary(Loop(false, 200, "", false));
-  const std::string stores = Binary(Loop(true, 120, ".maxnreg 128\n", false));
+  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a", /*held=*/200));
+  const std::string stores = Binary(absl::StrReplaceAll(LoopThatLoads(4, true, "sm_90a", /*held=*/120),
+                                                        {{".reqntid 256\n", ".reqntid 256\n.maxnreg 128\n"}}));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 32);
   TwoBinaries more(alone, stores);
   EXPECT_TRUE(Choose(more, Kernel(200, 1, kAllWarpsNote)) == stores);
@@ -420,28 +409,6 @@ TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   const std::string asks = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 4\n");
   EXPECT_TRUE(Choose(fewer, Kernel(24, 1, asks), /*num_warps=*/16) == at_once);
   EXPECT_EQ(fewer.plain, 1);
-}
-
-// Blocks of four warps that wait for their loads, eight of which were asked for.
-TEST_F(AllWarps, HalfAsManyBlocksAgainThatLoadAsMuch) {
-  const std::string eight = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/36)),
-                    twelve = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14)),
-                    alone = Binary(LoopThatLoads(4, false, "sm_90a", /*held=*/14));
-  auto text = [](int loads) {
-    return Kernel(60, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n.minnctapersm 8\n"));
-  };
-  info_.rates.memory_latency = 700;
-  info_.rates.clock = 1.8;
-  TwoBinaries loads_more(eight, twelve, /*blocks=*/12), loads_less(eight, alone, 12), has_no_room(eight, twelve, 12);
-  EXPECT_TRUE(Choose(loads_more, text(64), /*num_warps=*/4) == twelve);
-  EXPECT_TRUE(Choose(loads_less, text(64), /*num_warps=*/4) == eight);
-  EXPECT_TRUE(Choose(has_no_room, text(128), /*num_warps=*/4) == eight);
-  // Warps that are there have enough to do.
-  info_.rates.memory_latency = 10;
-  TwoBinaries computes(eight, twelve, /*blocks=*/12);
-  EXPECT_TRUE(Choose(computes, text(64), /*num_warps=*/4) == eight);
-  EXPECT_EQ(loads_less.asked, 1);
-  EXPECT_EQ(has_no_room.asked + computes.asked, 0);
 }
 
 // Blocks of four warps that keep one load of 16 bytes on its way: 16 of them leave a thread 32 registers.
