@@ -2,6 +2,7 @@
 #include "compiler/encoding/conversion_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/types/span.h"
 #include "compiler/dots/matrix_buffers.h"
@@ -12,6 +13,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
 #include "compiler/layout/f2_span.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -23,6 +25,8 @@ using mlir::RankedTensorType;
 
 constexpr double kLoneByte = 1;  // putting a byte that was loaded alone into its word
 constexpr double kLoad = 8;      // an element loaded again, most likely from a cache
+constexpr double kLine = 4;      // of the cache: one in a cycle, in which four instructions issue
+constexpr double kLineBytes = 128;
 
 double Words(RankedTensorType type) {
   mlir::Type element = type.getElementType();
@@ -188,6 +192,16 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
           return isa<tt::MakeRangeOp>(other) ? Cost(1) : Cost();
         return Cost(isa<math::MathDialect>(other->getDialect()) ? 8 : 1);
       });
+}
+
+double CostModel::StridedElement(RankedTensorType type, Attribute encoding, double step) {
+  const LinearLayout& layout = Layout(type, encoding);
+  llvm::SmallSet<int64_t, 32> lines;
+  for (int lane = 0; lane < layout.InSize("lane"); ++lane) {
+    const double at = layout.ApplyNamed({{"lane", lane}})[0] * step;
+    lines.insert(static_cast<int64_t>(std::floor(at / kLineBytes)));
+  }
+  return std::max(kLoad, kLine * static_cast<double>(lines.size()));
 }
 
 bool CostModel::MayLoadUnder(tt::LoadOp load, Attribute encoding) {

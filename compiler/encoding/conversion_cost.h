@@ -29,6 +29,9 @@ class CostModel final {
   double Reduction(tt::ReduceOp reduce, mlir::Attribute encoding);
   // One element of the result of `op`; nothing if `op` must not be computed twice.
   static std::optional<double> ElementCost(mlir::Operation* op);
+  // One element of a load of one dimension whose neighbours are `step` bytes apart, more than they have: each
+  // instruction of a warp takes as long as it reaches lines.
+  double StridedElement(mlir::RankedTensorType type, mlir::Attribute encoding, double step);
   // A load made again right after itself reads what it read before. Wide ones only outside loops, where no pipeline
   // wants them, and only where neighbouring threads still access neighbouring addresses.
   static bool MayLoadUnder(tt::LoadOp load, mlir::Attribute encoding);

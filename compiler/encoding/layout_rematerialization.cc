@@ -25,9 +25,12 @@
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
 #include "compiler/encoding/layout_rematerialization.h"
 
+#include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/operand_loads.h"
@@ -47,6 +50,7 @@ using mlir::Value;
 constexpr int kMaxPasses = 4;
 constexpr int kMaxVisits = 400;
 constexpr int kMaxDepth = 200;
+constexpr double kMostJumps = 0.5;      // of elements at one distance
 constexpr double kCarriedRegister = 2;  // for a loop to carry one more
 
 using Placed = std::pair<Value, Attribute>;
@@ -189,7 +193,7 @@ class ConversionMover final {
     RankedTensorType type = TensorType(value);
     const OperandReader reader = ReaderOfPlaced({value, encoding});
     if (*element > 0 && IsComputedOnce(op, reader)) return std::nullopt;
-    double own = *element * costs_.Registers(type, encoding);
+    double own = ElementCost(op, *element, encoding) * costs_.Registers(type, encoding);
     if (dies) own -= CostOf(op, *element);
     own *= Frequency(op->getBlock());
     llvm::SmallVector<Placed, 4> operands = MadeFrom({value, encoding});
@@ -219,6 +223,30 @@ class ConversionMover final {
     for (const Placed& placed : llvm::ArrayRef(search_).drop_front(before)) choices_.erase(placed);
     search_.resize(before);
     return std::nullopt;
+  }
+
+  // Threads that load more elements of one dimension than before do so one by one, where these are no neighbours.
+  double ElementCost(Operation* op, double element, Attribute encoding) {
+    auto load = llvm::dyn_cast<tt::LoadOp>(op);
+    RankedTensorType type = TensorType(op->getResult(0));
+    if (!load || type.getRank() != 1 || costs_.Registers(type, encoding) <= costs_.Registers(type, type.getEncoding()))
+      return element;
+    if (!strides_) FindStrides();
+    const double stride = strides_->lookup(op);
+    return stride == 0 ? element : std::max(element, costs_.StridedElement(type, encoding, stride));
+  }
+
+  // In bytes, of loads of one dimension whose elements are no neighbours and lie at one distance from each other.
+  void FindStrides() {
+    strides_.emplace();
+    const AxisInfoAnalysis axes(func_->getParentOfType<mlir::ModuleOp>(), AxisInfoAnalysis::LoadMasks::kIgnored);
+    func_.walk([&](tt::LoadOp load) {
+      RankedTensorType type = TensorType(load.getResult());
+      if (!type || type.getRank() != 1 || !type.getElementType().isIntOrFloat()) return;
+      const Step step = TypicalSteps(load.getPtr(), axes)[0];
+      const double bytes = std::max(8u, type.getElementTypeBitWidth()) / 8.0;
+      if (step.jumps < kMostJumps && std::abs(step.size) > 1) (*strides_)[load] = std::abs(step.size) * bytes;
+    });
   }
 
   // What goes when `op` dies. A wide load is cheap for its elements.
@@ -409,6 +437,7 @@ class ConversionMover final {
     for (Operation* op : dead_) op->erase();
     dead_.clear();
     frequencies_.clear();
+    strides_.reset();
   }
 
   tt::FuncOp func_;
@@ -418,6 +447,7 @@ class ConversionMover final {
   llvm::DenseMap<Placed, OperandReader> readers_;  // for the conversion at hand, too
   llvm::DenseMap<Placed, Value> made_;
   llvm::DenseMap<mlir::Block*, double> frequencies_;
+  std::optional<llvm::DenseMap<Operation*, double>> strides_;  // once it is asked for
   llvm::SetVector<Operation*> dead_;
   int visits_ = 0;
 };
