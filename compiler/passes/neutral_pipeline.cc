@@ -67,6 +67,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   // Index arithmetic of the copies.
   pm.addPass(CreateCanonicalizePass());
   pm.addPass(mlir::createCSEPass());
+  // Once addresses of neighbours differ in constants alone.
+  pm.addPass(createJoinNeighboursPass());
   // While branches and loops have conditions, and before anything asks which accesses are wide.
   pm.addPass(createMarkRemaindersPass());
   // Last: it copies the whole kernel, as simple as it gets.

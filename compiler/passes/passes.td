@@ -71,6 +71,9 @@ def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
 def DropUnitDimsPass : Pass<"tt-drop-unit-dims", "::mlir::ModuleOp"> {
   let summary = "computes without dimensions of one element where reshapes drop them later";
 }
+def JoinNeighboursPass : Pass<"tt-join-neighbours", "::mlir::ModuleOp"> {
+  let summary = "components of structures in memory are loaded and stored as one";
+}
 def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
   let summary = "drops values that loops carry for nothing but themselves";
 }
