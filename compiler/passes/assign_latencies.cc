@@ -74,11 +74,11 @@
 #include "compiler/encoding/operand_reader.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "compiler/pipelining/loop_schedule.h"
+#include "compiler/pipelining/prefetched_reads.h"
 #include "compiler/pipelining/programs_of_loop.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -161,9 +161,7 @@ class LatencyAssigner final {
     }
     levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
     FindStreams();
-    for (Operation& op : loop_.getBody()->without_terminator())
-      if (llvm::isa<ttg::PrefetchableOpInterface>(op) && IsOfScalars(&op) && !FeedsReads(&op))
-        prefetched_.push_back(&op);
+    prefetched_ = PrefetchedReads(loop_);
     return !levels_.empty() || !streams_.empty() || !prefetched_.empty();
   }
 
@@ -606,40 +604,6 @@ class LatencyAssigner final {
       if (type) instructions += CostModel::ElementCost(op).value_or(0) * costs.Registers(type, type.getEncoding());
     });
     return instructions;
-  }
-
-  // Whether pure operations on scalars make all operands of `op`, through iterations, so that they can be made early.
-  bool IsOfScalars(Operation* op) {
-    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-    for (size_t i = 0; i < values.size(); ++i) {
-      Value value = values[i];
-      if (llvm::isa<RankedTensorType>(value.getType())) return false;
-      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
-        if (argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar())
-          values.insert(loop_.getTiedLoopYieldedValue(argument)->get());
-        continue;
-      }
-      Operation* made = value.getDefiningOp();
-      if (made->getBlock() != loop_.getBody()) continue;
-      if (made->getNumRegions() > 0 || !(mlir::isPure(made) || IsDivision(made))) return false;
-      values.insert(made->operand_begin(), made->operand_end());
-    }
-    return true;
-  }
-
-  // Whether a read of the same iteration depends on what `op` reads.
-  bool FeedsReads(Operation* op) {
-    llvm::SetVector<Operation*> users;
-    users.insert(op);
-    for (size_t i = 0; i < users.size(); ++i) {
-      for (Operation* user : users[i]->getUsers()) {
-        Operation* inner = loop_.getBody()->findAncestorOpInBlock(*user);
-        if (!inner || llvm::isa<mlir::scf::YieldOp>(inner)) continue;
-        if (llvm::isa<tt::LoadOp, ttg::PrefetchableOpInterface>(inner)) return true;
-        users.insert(inner);
-      }
-    }
-    return false;
   }
 
   void Follow(Value value, int level) {
