@@ -49,15 +49,17 @@
 // threads do in an iteration, if a multiprocessor holds half as many blocks again for it. Where memory takes longer and
 // the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. Where a unit reads
 // the other buffers, those that threads read are copied to in place if a second block then fits. Where a scheduler
-// would have two warps and has three with one buffer less, sums get one buffer less. A load needs one
-// buffer more (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up
-// where a multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer
-// each. So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
+// would have two warps and has three with one buffer less, sums get one buffer less. A load needs one buffer more
+// (loop.read_on) if a dot reads it that may run on while the next iteration begins. That one is given up where a
+// multiprocessor holds fewer blocks for it, or one instead of two if operands that threads make have one buffer each.
+// So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
 // registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
 // needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
-// schedulers one warp, and fewer of them leave each two. Of a persistent kernel, whose programs take turns with the
-// tiles, the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they
-// read stay where they are.
+// schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums, and all blocks together
+// have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That is so as
+// long as a multiprocessor holds as many blocks. Of a persistent kernel, whose programs take turns with the tiles, the
+// grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
+// where they are.
 #include <array>
 
 #include "compiler/analysis/axis_info.h"
@@ -221,10 +223,45 @@ class LatencyAssigner final {
       const bool costs_blocks =
           ResidentBlocks(bytes(CopyTarget::kReadOn)) < blocks || TakesSecondBlock(latency, max_level);
       const bool reads_on = !costs_blocks && HasRegistersToReadOn();
-      SetLatency(latency, max_level, reads_on ? CopyTarget::kReadOn : CopyTarget::kApart);
+      AssignFarEnough(latency, max_level, reads_on ? CopyTarget::kReadOn : CopyTarget::kApart, others);
       return true;
     }
     return false;
+  }
+
+  // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
+  // loop, where that takes no more slots. Of loops that keep nothing but sums: others compute for longer than copies
+  // take.
+  void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
+    auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
+    // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
+    const int64_t spared = others - BytesOfOthers(/*of_outliving_dots=*/1);
+    auto holds = [&](int64_t shared_bytes) { return ResidentBlocks(shared_bytes - spared, kAddressRegisters); };
+    auto is_enough = [&] {
+      const int64_t of_block = BytesOfBuffers(latency, max_level, CopyTarget::kInPlace);
+      return ResidentBlocks(bytes(latency, target)) * of_block >= kManyTimes * limits_.bytes_on_the_way;
+    };
+    const bool may = limits_.bytes_on_the_way > 0 && max_level == 0 && KeepsSums();
+    while (may && MostIterations(loop_) > latency) {
+      const int64_t now = bytes(latency, target), blocks = holds(now);
+      if (is_enough() && bytes(latency + 1, target) > now) break;
+      // With another block whose dots run meanwhile, a slot is better filled than read on.
+      const bool may_wait = latency == 1 && blocks > 1;
+      const CopyTarget to = may_wait && holds(bytes(latency + 1, target)) < blocks ? CopyTarget::kApart : target;
+      if (bytes(latency + 1, to) > limits_.max_shared_bytes || holds(bytes(latency + 1, to)) < blocks) break;
+      ++latency;
+      target = to;
+    }
+    SetLatency(latency, max_level, target);
+  }
+
+  // Whether a matrix unit makes all dots, and adds to what the loop carries.
+  bool KeepsSums() {
+    return llvm::all_of(loop_.getBody()->getOps<tt::DotOpInterface>(), [&](tt::DotOpInterface dot) {
+      const auto type = llvm::cast<RankedTensorType>(dot.getD().getType());
+      return !llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding()) &&
+             llvm::is_contained(loop_.getYieldedValues(), dot.getD());
+    });
   }
 
   // Whether each scheduler, or some of them, have one warp, and all would have another one with fewer stages. Where
@@ -387,13 +424,13 @@ class LatencyAssigner final {
   }
 
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
-  int64_t ResidentBlocks(int64_t shared_bytes) {
+  int64_t ResidentBlocks(int64_t shared_bytes, int64_t other_registers = kOtherRegisters) {
     const int64_t reserved = limits_.reserved_shared_bytes;
     int64_t blocks = (limits_.max_shared_bytes + reserved) / std::max<int64_t>(shared_bytes + reserved, 1);
     if (std::optional<int64_t> programs = ProgramsOf(loop_); programs && limits_.multiprocessors > 0)
       blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
-    int64_t words = kOtherRegisters;
+    int64_t words = other_registers;
     for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>()) words += RegistersOf(dot.getD());
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     words = std::min(words, kMostRegisters);
