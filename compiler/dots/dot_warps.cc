@@ -28,15 +28,16 @@ bool IsFedByAnotherDot(tt::DotOp dot) {
 }
 
 llvm::SmallVector<unsigned> SplitWarps(llvm::ArrayRef<int64_t> shape, unsigned num_warps, bool rows_first,
-                                       int64_t tile_rows, int64_t tile_columns) {
+                                       int64_t tile_rows, int64_t tile_columns, OperandCosts costs) {
   int rank = shape.size();
   llvm::SmallVector<unsigned> warps(rank, 1);
   int64_t rows = shape[rank - 2], columns = shape[rank - 1];
   for (unsigned used = 1; used < num_warps; used *= 2) {
     const bool more_rows = rows > tile_rows, more_columns = columns > tile_columns;
+    const bool rows_cost = static_cast<double>(rows) * costs.a >= static_cast<double>(columns) * costs.b;
     if (rank == 3 && warps[0] < shape[0]) {
       warps[0] *= 2;
-    } else if (more_rows ? rows_first || rows >= columns || !more_columns : !more_columns) {
+    } else if (more_rows ? rows_first || rows_cost || !more_columns : !more_columns) {
       warps[rank - 2] *= 2;
       rows /= 2;
     } else {

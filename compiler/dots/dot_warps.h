@@ -12,13 +12,18 @@ namespace tritond::compiler {
 bool FeedsAnotherDot(tt::DotOp dot);
 bool IsFedByAnotherDot(tt::DotOp dot);
 
+// What it takes a warp to have an element of each operand.
+struct OperandCosts {
+  double a = 1, b = 1;
+};
+
 // Splits the warps over rows and columns such that each warp's part is as square as can be. The closer a part is to a
-// square, the fewer operand elements the warp reads. No part is smaller than the tile as long as the result has further
-// tiles. `rows_first`: no two warps share a row as long as there are further rows of tiles. Beyond that, warps that
-// share rows exchange the result, which costs less than computing it several times. Batches, the first of three
-// dimensions, are split before.
+// square, the fewer operand elements the warp reads. Where these cost unequally, their costs are made equal. No part is
+// smaller than the tile as long as the result has further tiles. `rows_first`: no two warps share a row as long as
+// there are further rows of tiles. Beyond that, warps that share rows exchange the result, which costs less than
+// computing it several times. Batches, the first of three dimensions, are split before.
 llvm::SmallVector<unsigned> SplitWarps(llvm::ArrayRef<int64_t> shape, unsigned num_warps, bool rows_first,
-                                       int64_t tile_rows, int64_t tile_columns);
+                                       int64_t tile_rows, int64_t tile_columns, OperandCosts costs = {});
 
 }  // namespace tritond::compiler
 

@@ -60,6 +60,8 @@ constexpr int64_t kMaxGroupAccumulators = 256;
 // Where they all have to be there: tcgen05's, which threads read at once. Those of bytes, too: their operands take
 // few registers of mma.sync, which stores less then.
 constexpr int64_t kMaxHeldAccumulators = 128;
+// By which a thread makes an element of fewer bits from memory: bytes become bf16 by two for each.
+constexpr double kWideningInstructions = 2;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -85,7 +87,7 @@ class AcceleratedDot final {
     if (!is_group) {
       if (IsFp8(type_a) && !nvidia::HasNarrowWarpDots(compute_capability_)) type_a = type_b = b_.getF16Type();
       if (!Fits(type_a)) return;
-      mma = WarpEncoding(rows_first);
+      mma = WarpEncoding(type_a, rows_first);
     }
     const unsigned k_width = is_group ? WordElements(type_a) : PackedElements(type_a);
     ReformDot(dot_, {mma, type_a, type_b, k_width, k_width, /*casts_first=*/true});
@@ -192,14 +194,25 @@ class AcceleratedDot final {
            use.getOperandNumber() + 1 == accumulators.getArgNumber();
   }
 
+  // Of a warp of mma.sync for an element of an operand, whose K is dimension `k`: its bytes of shared memory, and the
+  // instructions by which threads make it of fewer bits. Both are so many of a lane in the time in which a
+  // multiprocessor moves 128 bytes and issues for four warps.
+  double CostOf(Value value, unsigned k, int64_t bits) {
+    const int64_t loaded = std::min(BitsInMemory(value, k).value_or(bits), bits);
+    return static_cast<double>(loaded) / 8 + (loaded < bits ? kWideningInstructions : 0);
+  }
+
   // mma.sync's.
-  ttg::NvidiaMmaEncodingAttr WarpEncoding(bool rows_first) {
+  ttg::NvidiaMmaEncodingAttr WarpEncoding(mlir::Type operand, bool rows_first) {
     int rank = shape_.size();
     llvm::SmallVector<unsigned> instruction(rank, 1);
     instruction[rank - 2] = kTileM;
     instruction[rank - 1] = kTileN;
-    return ttg::NvidiaMmaEncodingAttr::get(
-        dot_.getContext(), 2, 0, SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, kTileM, kTileN), instruction);
+    const int64_t bits = operand.getIntOrFloatBitWidth();
+    const OperandCosts costs{CostOf(dot_.getA(), rank - 1, bits), CostOf(dot_.getB(), rank - 2, bits)};
+    return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0,
+                                           SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, kTileM, kTileN, costs),
+                                           instruction);
   }
 
   // wgmma's; null where it does not fit.
