@@ -18,6 +18,8 @@
 //   - Many: registers that the loop itself needs are stored and loaded in every iteration. One block is faster.
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.
+//     Where it makes each wait for itself, also without being asked for more blocks, a text in which threads wait for
+//     each group of products is better: the products of a group then run one after the other without waits.
 //   - Products of mma that add to what the one before makes, for registers are too few for several sums at once. What
 //     a warp waits for these must not be more than what more blocks bring.
 //   - Code without loops that loads from memory: all is done once, and a block mostly waits. Products may wait for each
@@ -89,6 +91,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
@@ -106,6 +109,9 @@ constexpr absl::string_view kLiveBegin = "\n// ", kLiveEnd = " words live at onc
 constexpr absl::string_view kThreads = "\n.reqntid ";
 constexpr absl::string_view kArray = "\n\t.local ";
 constexpr absl::string_view kLeastBlocks = ".minnctapersm ";
+// Of wgmma: a product; the end of a group of them; a wait for all groups.
+constexpr absl::string_view kProduct = "wgmma.mma_async", kEndOfGroup = "wgmma.commit_group.sync.aligned;",
+                            kWaitForAll = " wgmma.wait_group.sync.aligned 0;";
 // What says how many registers a thread may have.
 constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
@@ -144,6 +150,8 @@ constexpr int64_t kFewStoredBytes = 64;
 // is not the assembler's: with 1.95 times as many one stored none.
 constexpr int64_t kManyTimes = 2;
 constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
+// Of a product that waits for itself: one for its registers, one for its end.
+constexpr int64_t kWaitsOfProduct = 2;
 constexpr int64_t kArrayUnit = 8;  // of local memory
 // Of what a thread loads, that it may store where code with products has no loops: one in eight.
 constexpr int64_t kShareOfLoads = 8;
@@ -231,6 +239,12 @@ std::string Asking(absl::string_view ptx, const Note& note, int64_t blocks) {
   return absl::StrCat(ptx.substr(0, note.begin), asks, rest);
 }
 
+int64_t Occurrences(absl::string_view what, absl::string_view text) {
+  int64_t count = 0;
+  for (size_t at = text.find(what); at != absl::string_view::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 // How many blocks the text asks for; 0: for none.
 int64_t AskedBlocks(absl::string_view ptx, const Note& note) {
   return NumberBetween(kLeastBlocks, "\n", ptx.substr(note.end));
@@ -282,6 +296,35 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   if (streams || 2 * now > all || !is_enough) return 0;
   if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
   return !has_products && is_large && is_near_twice ? 2 * now : 0;
+}
+
+// The text in which threads wait for each group of products at once.
+std::string WaitingForGroups(absl::string_view ptx) {
+  return absl::StrReplaceAll(ptx, {{kEndOfGroup, absl::StrCat(kEndOfGroup, kWaitForAll)}});
+}
+
+// Whether the assembler has made each product of wgmma wait for the one before, although groups have several.
+bool IsSerial(const CubinCode& code, absl::string_view ptx) {
+  const int64_t products = Occurrences(kProduct, ptx);
+  return static_cast<int64_t>(code.waits) >= kWaitsOfProduct * products && products > Occurrences(kEndOfGroup, ptx);
+}
+
+// The binary in which threads wait for groups of products, where each product waits for itself in `once`.
+std::string WithGroups(std::string once, const std::string& kernel, const std::optional<Note>& note, Assemble assemble,
+                       const std::string& ptx, int num_warps, const TargetInfo& info) {
+  const int arch = info.arch.get<int>();
+  const CubinCode before = CodeOfCubin(once, kernel, arch);
+  if (!IsSerial(before, ptx)) return once;
+  absl::StatusOr<std::string> again = assemble(WaitingForGroups(ptx));
+  if (!again.ok()) return once;
+  auto blocks = [&](const std::string& binary) {
+    return note ? Blocks(ResourcesOfCubin(binary, kernel), *note, num_warps, info) : 1;
+  };
+  if (blocks(*again) < blocks(once)) return once;
+  const CubinCode after = CodeOfCubin(*again, kernel, arch);
+  // A value that is stored takes far less time than a product.
+  const bool is_better = after.waits < before.waits && after.locals + after.waits <= before.locals + before.waits;
+  return is_better ? *std::move(again) : once;
 }
 
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
@@ -399,6 +442,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return std::nullopt;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return std::nullopt;
+  again = WithGroups(*std::move(again), kernel, note, assemble, Asking(ptx, note, blocks), num_warps, info);
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return std::nullopt;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
@@ -566,6 +610,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   if (!once.ok()) return once;
   const std::optional<Note> note = FindNote(ptx);
   std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
+  best = WithGroups(std::move(best), kernel, note, assemble, ptx, num_warps, info);
   if (!note) return best;
   best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
   const std::string before = best;

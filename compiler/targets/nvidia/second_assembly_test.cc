@@ -90,7 +90,7 @@ class SecondAssembly : public testing::Test {
     return binary.ok() ? *binary : "";
   }
 
-  std::string Choose(const TwoBinaries& assembler, const std::string& text, int num_warps = kWarps) {
+  std::string Choose(const Assembler& assembler, const std::string& text, int num_warps = kWarps) {
     return AssembleBest(assembler, text, options_, num_warps, info_).value_or("");
   }
 
@@ -151,6 +151,38 @@ TEST_F(SecondBlock, IsAskedForAgainWhereProductsWaitForEachOther) {
   TwoBinaries better(in_chains, apart), worse(apart, in_chains);
   EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
   EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
+}
+
+// A kernel of two groups of two products, which it names in comments.
+std::string KernelOfGroups(int live) {
+  const std::string group = "// wgmma.mma_async\n// wgmma.mma_async\n// wgmma.commit_group.sync.aligned;\n";
+  return absl::StrCat(Kernel(live, 1), group, group);
+}
+
+// Gives one binary to texts that wait for each group, and another one to all others.
+class Groups final : public Assembler {
+ public:
+  Groups(std::string others, std::string groups) : others_(std::move(others)), groups_(std::move(groups)) {}
+  std::string Name() const override { return "groups"; }
+  int PtxVersion() const override { return 80; }
+  std::string Path() const override { return ""; }
+  absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
+    return absl::StrContains(ptx, "commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;") ? groups_ : others_;
+  }
+
+ private:
+  const std::string others_, groups_;
+};
+
+TEST_F(SecondBlock, OrOneWaitsForGroupsWhereTheAssemblerMakesProductsWait) {
+  const std::string serial = Binary(Kernel(60, 1, kNote, 8)), fewer = Binary(Kernel(60, 1, kNote, 4)),
+                    more = Binary(Kernel(60, 1, kNote, 9)), overlapped = Binary(Kernel(60, 1, kNote, 5)),
+                    large = Binary(Kernel(200, 1, kNote, 4));
+  ASSERT_NE(fewer, "");
+  EXPECT_TRUE(Choose(Groups(serial, fewer), KernelOfGroups(60)) == fewer);
+  EXPECT_TRUE(Choose(Groups(serial, more), KernelOfGroups(60)) == serial);
+  EXPECT_TRUE(Choose(Groups(serial, large), KernelOfGroups(60)) == serial);          // one block instead of two
+  EXPECT_TRUE(Choose(Groups(overlapped, fewer), KernelOfGroups(60)) == overlapped);  // not each product
 }
 
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
