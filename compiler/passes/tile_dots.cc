@@ -21,6 +21,7 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -68,8 +69,9 @@ class TiledDot final {
   Value BeforeConversion(Value operand) {
     Operation* op = operand.getDefiningOp();
     if (auto convert = llvm::dyn_cast_or_null<ttg::ConvertLayoutOp>(op)) return convert.getSrc();
-    if (!op || !op->hasTrait<mlir::OpTrait::Elementwise>() || op->getNumOperands() != 1 || !op->hasOneUse())
-      return operand;
+    const bool is_widening = op && op->hasTrait<mlir::OpTrait::Elementwise>() && op->getNumOperands() == 1 &&
+                             op->getNumResults() == 1 && op->getNumRegions() == 0 && mlir::isMemoryEffectFree(op);
+    if (!is_widening || !op->hasOneUse()) return operand;
     Value source = BeforeConversion(op->getOperand(0));
     if (source == op->getOperand(0)) return operand;
     Operation* before = b_.clone(*op);

@@ -119,3 +119,28 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #blocked>
   }
 }
+
+// -----
+
+// Assembly that makes two values stays, and so does what must not run twice.
+// CHECK-LABEL: @assembly
+//       CHECK:   %[[Z:.*]] = ttg.convert_layout
+//       CHECK:   %[[Y:.*]]:2 = tt.elementwise_inline_asm "two"{{.*}} %[[Z]]
+//       CHECK:   tt.reshape %[[Y]]#1 :
+//       CHECK:   tt.elementwise_inline_asm "once"
+//   CHECK-NOT:   tt.elementwise_inline_asm
+//       CHECK:   tt.return
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @assembly(%b: tensor<64x64xf32, #blocked>, %x: tensor<64x64xf32, #a>, %c: tensor<64x64xf32, #blocked>) -> (tensor<64x64xf32, #blocked>, tensor<64x64xf32, #blocked>) {
+    %z = ttg.convert_layout %b : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #b>
+    %y:2 = tt.elementwise_inline_asm "two" {constraints = "=r,=r,r", packed_element = 1 : i32, pure = true} %z : tensor<64x64xf32, #b> -> tensor<64x64xf32, #b>, tensor<64x64xf32, #b>
+    %d = tt.dot %x, %y#1, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    %w = ttg.convert_layout %b : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #b>
+    %v = tt.elementwise_inline_asm "once" {constraints = "=r,r", packed_element = 1 : i32, pure = false} %w : tensor<64x64xf32, #b> -> tensor<64x64xf32, #b>
+    %e = tt.dot %x, %v, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d, %e : tensor<64x64xf32, #blocked>, tensor<64x64xf32, #blocked>
+  }
+}
