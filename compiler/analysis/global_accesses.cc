@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/analysis/global_accesses.h"
 
+#include "compiler/analysis/pointer_motion.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,8 +41,9 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
   // The first of the threads that hold copies of an element writes it; of scalars that is always the same thread.
   const bool is_scalar = !llvm::isa<RankedTensorType>(pointer.getType());
   const bool both_write = writes && other.writes;
-  const bool moves =
-      (sum && MeetsItself(*sum)) || ((is_gathered || other.is_gathered) && !(is_atomic && other.is_atomic));
+  const bool moves = (sum && MeetsItself(*sum)) ||
+                     ((is_gathered || other.is_gathered) && !(is_atomic && other.is_atomic)) ||
+                     ((is_shuffled || other.is_shuffled) && !both_write);
   if (pointer == other.pointer && (both_write || !has_copies) && !moves) return false;
   if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
   return HaveCommonRoot(roots, other.roots) && !(sum && other.sum && AreApart(*sum, *other.sum));
@@ -75,6 +77,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
   access.sum = SumOfPointer(access.pointer, mask);
   access.has_copies = HasCopies(access.pointer, EndedWarps(op));
   access.is_gathered = access.writes && IsGathered(access.pointer);
+  access.is_shuffled = access.writes && MovesUnevenly(access.pointer);
   return access;
 }
 

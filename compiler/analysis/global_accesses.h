@@ -20,6 +20,7 @@ struct GlobalAccess {
   std::optional<PointerSum> sum;
   bool writes = false, is_atomic = false;
   bool is_gathered = false;           // what is written, by indices that each iteration of a loop loads
+  bool is_shuffled = false;           // what is written, in an order that each iteration of a loop changes
   std::optional<tt::RmwOp> combines;  // an atomic operation that commutes with its like, and whose result is not used
   bool has_copies = false;            // an element belongs to several threads that do not end at the entry
 
@@ -27,7 +28,8 @@ struct GlobalAccess {
   // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
   // different data. So do those whose sums are apart. One value for both is taken to give each thread its own elements,
   // also in later iterations of a loop, unless it has copies or meets itself there as constants tell. So it may where
-  // each iteration loads its indices, but atomic operations have no order then. Copies are read by all threads that
+  // each iteration loads its indices, but atomic operations have no order then. So it may where each iteration changes
+  // the order of elements, but writes alone are then taken to meet nowhere. Copies are read by all threads that
   // hold them and written by the first of these.
   bool ConflictsWith(const GlobalAccess& other) const;
 };

@@ -47,17 +47,6 @@ bool IsReachedAgain(Block* block) {
   return false;
 }
 
-// Whether `value` has one value while the function runs.
-bool IsFixed(Value value) {
-  for (Block* block = value.getParentBlock(); block; block = block->getParentOp()->getBlock()) {
-    if (IsReachedAgain(block)) return false;
-    Operation* parent = block->getParentOp();
-    if (!parent || llvm::isa<mlir::LoopLikeOpInterface>(parent)) return false;
-    if (llvm::isa<tt::FuncOp>(parent)) return true;
-  }
-  return false;
-}
-
 std::optional<int64_t> ConstantOf(Value value) {
   mlir::Attribute attribute;
   if (!mlir::matchPattern(value, mlir::m_Constant(&attribute))) {
@@ -301,6 +290,16 @@ bool KeepsAbove(Value scalar, int64_t times, const PointerSum& a, const PointerS
 }
 
 }  // namespace
+
+bool IsFixed(Value value) {
+  for (Block* block = value.getParentBlock(); block; block = block->getParentOp()->getBlock()) {
+    if (IsReachedAgain(block)) return false;
+    Operation* parent = block->getParentOp();
+    if (!parent || llvm::isa<mlir::LoopLikeOpInterface>(parent)) return false;
+    if (llvm::isa<tt::FuncOp>(parent)) return true;
+  }
+  return false;
+}
 
 std::optional<PointerSum> SumOfPointer(Value pointer, Value mask) {
   auto type = llvm::dyn_cast<tt::PtrType>(tt::ElementOf(pointer.getType()));

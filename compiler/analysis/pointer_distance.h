@@ -34,6 +34,9 @@ struct PointerSum {
   mlir::Type pointee;
 };
 
+// Whether `value` has one value while the function runs.
+bool IsFixed(mlir::Value value);
+
 // Nothing where a pointer comes from elsewhere than by additions. As AxisInfoAnalysis does, trusts that index
 // arithmetic of 32 bits and more does not wrap around. Of a function's body in which branches make the loops. Of those
 // elements alone for which `mask` holds, if there is one: make_range(0, 64) is 0 … 47 where it is below 48.

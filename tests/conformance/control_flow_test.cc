@@ -126,6 +126,41 @@ TEST_P(ControlFlow, ElementsMoveFromThreadToThread) {
   EXPECT_TRUE(Agree(out, wanted));
 }
 
+// Each iteration takes the elements in another order, which arithmetic tells.
+TEST_P(ControlFlow, OrdersMoveElementsFromThreadToThread) {
+  constexpr int kIterations = 5;
+  Array in("i32", 256), out("i32", 256);
+  for (int i = 0; i < 256; ++i) out.SetInt(i, i);
+  Array wanted = out;
+  for (int k = 0; k < kIterations; ++k)
+    for (int i = 0; i < 256; ++i) {
+      const auto at = static_cast<size_t>((i * 37 + k * 67) % 256);
+      wanted.SetInt(at, wanted.Int(at) * 3 + i);
+    }
+  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %three = arith.constant dense<3> : tensor<256xi32>
+    %size = arith.constant dense<256> : tensor<256xi32>
+    %of_place = arith.constant dense<37> : tensor<256xi32>
+    %of_iteration = arith.constant 67 : i32
+    %places = arith.muli %i, %of_place : tensor<256xi32>
+    scf.for %k = %zero to %n step %one : i32 {
+      %ahead = arith.muli %k, %of_iteration : i32
+      %aheads = tt.splat %ahead : i32 -> tensor<256xi32>
+      %at = arith.addi %places, %aheads : tensor<256xi32>
+      %index = arith.remsi %at, %size : tensor<256xi32>
+      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
+      %b = arith.muli %a, %three : tensor<256xi32>
+      %c = arith.addi %b, %i : tensor<256xi32>
+      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
+    }
+    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+                                  in, out, kIterations);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(out, wanted));
+}
+
 // Each iteration loads the indices of the elements that it changes. In the next one other threads change these.
 TEST_P(ControlFlow, IndicesMoveElementsFromThreadToThread) {
   constexpr int kIterations = 5;

@@ -140,6 +140,64 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // Each iteration has another order of the elements, so that threads change what others have stored.
+  // CHECK-LABEL: tt.func public @shuffled
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.load
+  // CHECK: tt.return
+  tt.func public @shuffled(%q: !tt.ptr<f32>, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %size = arith.constant dense<128> : tensor<128xi32, #one>
+    %five = arith.constant dense<5> : tensor<128xi32, #one>
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %many = arith.muli %columns, %five : tensor<128xi32, #one>
+    %hs = tt.splat %h : i32 -> tensor<128xi32, #one>
+    %sum = arith.addi %many, %hs : tensor<128xi32, #one>
+    %index = arith.remui %sum, %size : tensor<128xi32, #one>
+    %p = tt.addptr %qs, %index : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %old = tt.load %p : tensor<128x!tt.ptr<f32>, #one>
+    %new = arith.addf %old, %x : tensor<128xf32, #one>
+    tt.store %p, %new : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // Rows whose distance is an argument are taken to be apart: the loop moves all elements by one number.
+  // CHECK-LABEL: tt.func public @rows_of_any_size
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @rows_of_any_size(%q: !tt.ptr<f32>, %size: i32, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %three = arith.constant dense<3> : tensor<128xi32, #one>
+    %sizes = tt.splat %size : i32 -> tensor<128xi32, #one>
+    %many = arith.remui %columns, %three : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero, %qs : i32, tensor<128x!tt.ptr<f32>, #one>)
+  ^loop(%h: i32, %row: tensor<128x!tt.ptr<f32>, #one>):
+    %hs = tt.splat %h : i32 -> tensor<128xi32, #one>
+    %at = arith.muli %hs, %sizes : tensor<128xi32, #one>
+    %index = arith.addi %at, %many : tensor<128xi32, #one>
+    %p = tt.addptr %row, %index : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %old = tt.load %p : tensor<128x!tt.ptr<f32>, #one>
+    %new = arith.addf %old, %x : tensor<128xf32, #one>
+    tt.store %p, %new : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %row1 = tt.addptr %row, %sizes : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1, %row1 : i32, tensor<128x!tt.ptr<f32>, #one>), ^end
+  ^end:
+    tt.return
+  }
+
   // CHECK-LABEL: tt.func public @rows_by_number
   // CHECK-NOT: ttg.barrier
   // CHECK: tt.return
