@@ -1,54 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions have 16 bytes, as two little-endian words. The positions below are those at which `nvdisasm -hex` shows
-// the fields that it prints.
 #include "compiler/targets/nvidia/cubin_code.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <initializer_list>
-#include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "compiler/targets/elf_image.h"
+#include "compiler/targets/nvidia/cubin_instructions.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
 
-struct Instruction {
-  uint64_t low = 0, high = 0;
-};
-
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
-constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBranchOpcode = 0x947, kBarrierOpcode = 0xb1d,
-                   kExitOpcode = 0x94d, kFloatProductOpcode = 0x23c, kLocalStoreOpcode = 0x387,
-                   kLocalLoadOpcode = 0x983, kIntegerProductOpcode = 0x237, kSharedLoadOpcode = 0x984,
-                   kMatrixLoadOpcode = 0x83b;
+constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBarrierOpcode = 0xb1d, kFloatProductOpcode = 0x23c,
+                   kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983, kIntegerProductOpcode = 0x237,
+                   kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
 // Until shared memory answers.
 constexpr size_t kSharedCycles = 30;
 
-uint64_t Opcode(const Instruction& i) { return i.low & 0xfff; }
-// Of a thread whatever it has computed.
-bool IsEnd(const Instruction& i) { return Opcode(i) == kExitOpcode && (i.low >> 12 & 0xf) == 7; }
+bool IsEnd(const Instruction& i) { return Opcode(i) == kExitOpcode && IsAlways(i); }
 // That a load holds until it has ended.
 int Scoreboard(const Instruction& i) { return static_cast<int>(i.high >> 46 & 7); }
 bool WaitsFor(const Instruction& i, int scoreboard) { return (i.high >> (52 + scoreboard) & 1) != 0; }
 int64_t LoadedBytes(const Instruction& i) {
   constexpr int64_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
   return kBytes[i.high >> 9 & 7];
-}
-
-// Instructions from the one after a branch to its target.
-int64_t Distance(const Instruction& branch, int compute_capability) {
-  // A signed number of bytes; from sm_90 on of words, with its low eight bits apart.
-  if (compute_capability < 90) return static_cast<int32_t>(branch.low >> 32) / 16;
-  const auto words = static_cast<int64_t>(branch.low & ~((uint64_t{1} << 34) - 1)) >> 34;
-  return ((words << 8) + static_cast<int64_t>(branch.low >> 16 & 0xff)) / 4;
 }
 
 // What the code does when it runs for the `runs`-th time: of a loop, once others ran before it.
@@ -151,15 +131,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
 }  // namespace
 
 CubinCode CodeOfCubin(absl::string_view cubin, const std::string& kernel, int compute_capability) {
-  const absl::StatusOr<ElfImage> image = ElfImage::Parse(cubin);
-  if (!image.ok()) return {};
-  for (const ElfImage::Section& section : image->sections()) {
-    if (section.name != absl::StrCat(".text.", kernel)) continue;
-    std::vector<Instruction> instructions(section.bytes.size() / sizeof(Instruction));
-    memcpy(instructions.data(), section.bytes.data(), instructions.size() * sizeof(Instruction));
-    return CodeOf(instructions, compute_capability);
-  }
-  return {};
+  return CodeOf(InstructionsOf(cubin, kernel), compute_capability);
 }
 
 }  // namespace tritond::compiler::nvidia
