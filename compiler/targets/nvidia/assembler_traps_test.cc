@@ -68,6 +68,16 @@ TEST(RenewOperands, LeavesWhatTheLoopMakesAndWhatIsInFlight) {
   EXPECT_THAT(After(RenewOperands, TwoProducts("%n", "")), Not(HasSubstr("prmt")));
 }
 
+TEST(RenewOperands, CopiesWhatAnotherProductHasTakenInTheIterationBefore) {
+  const std::string product = " = call i32 asm sideeffect \"wgmma.mma_async.sync.aligned;\", \"=r,r,l,0\"(i32 ";
+  const std::string carries = "  %c = phi i32 [ %n, %entry ], [ %m, %loop ]\n  %m = xor i32 %i, 5\n  %s" + product;
+  const std::string text =
+      After(RenewOperands, Loop(carries + "%c, i64 0, i32 0)\n  %o" + product + "%m, i64 0, i32 %s)\n"));
+  EXPECT_THAT(text, HasSubstr("\"=r,r\"(i32 %c)"));
+  EXPECT_THAT(text, HasSubstr("(i32 %m, i64 0, i32 %s)"));
+  EXPECT_THAT(After(RenewOperands, Loop(carries + "%c, i64 0, i32 0)\n")), Not(HasSubstr("prmt")));
+}
+
 TEST(DefinePhis, WhatNothingHasWrittenIsZero) {
   const std::string text = After(DefinePhis, R"(
 define void @f(i32 %n, float %y, <2 x half> %v) {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/elf_image.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/lost_operands.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -67,6 +68,9 @@ absl::Status CheckCubin(absl::string_view cubin, const Architecture& arch, absl:
   const int capability = CapabilityOf(*image);
   if (capability != 0 && capability != arch.compute_capability)
     return absl::InternalError(absl::StrCat("the binary is for sm_", capability, ", not for ", arch.name));
+  if (LosesOperands(cubin, kernel, arch.compute_capability))
+    return absl::InternalError(absl::StrCat("the assembler has overwritten an operand of wgmma that a loop of '",
+                                            kernel, "' keeps; another version of it, or --opt-level=0, may not"));
   return image->RequireFunction(kernel);
 }
 

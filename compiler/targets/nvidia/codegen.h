@@ -160,7 +160,8 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, AssemblyWriter& writer
 std::string EntryOf(absl::string_view ptx);
 // cubin_resources.cc. What the cubin says of this kernel; nothing where the bytes are no cubin or do not say.
 BinaryResources ResourcesOfCubin(absl::string_view cubin, absl::string_view kernel);
-// Ok when the bytes are an executable ELF file for `arch` that defines the kernel. Internal with what is wrong.
+// Ok when the bytes are an executable ELF file for `arch` that defines the kernel, and no loop of it loses operands
+// (lost_operands.h). Internal with what is wrong.
 absl::Status CheckCubin(absl::string_view cubin, const Architecture& arch, absl::string_view kernel);
 
 }  // namespace tritond::compiler::nvidia

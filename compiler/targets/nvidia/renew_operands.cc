@@ -9,6 +9,9 @@
 //         o += wgmma p v         registers)              p = exp(s);  o += wgmma p v
 //
 // That is done where the loop waits for all products after it, so that none is in flight which reads the last copy.
+//
+// What one product takes at the end of an iteration, and another one in the next, is copied for this one, too. Else the
+// check of the assembler's code (lost_operands.cc) could not tell it from operands that are lost.
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/disguise.h"
 #include "llvm/ADT/SmallVector.h"
@@ -46,6 +49,11 @@ llvm::SmallVector<unsigned> WordsOfA(const llvm::CallInst& product) {
   return words;
 }
 
+const llvm::Value* WithoutCasts(const llvm::Value* value) {
+  while (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(value)) value = cast->getOperand(0);
+  return value;
+}
+
 class Renewer final {
  public:
   explicit Renewer(llvm::Function& function) : dominators_(function), loops_(dominators_) {
@@ -58,7 +66,7 @@ class Renewer final {
   void Run() {
     llvm::SmallVector<llvm::CallInst*> renewed;
     for (llvm::CallInst* product : products_)
-      if (IsAtRisk(*product)) renewed.push_back(product);
+      if (IsAtRisk(*product) || IsTakenLater(*product)) renewed.push_back(product);
     for (llvm::CallInst* product : renewed) Renew(*product);
   }
 
@@ -83,6 +91,21 @@ class Renewer final {
              return (wait == &product || dominators_.dominates(&product, wait)) &&
                     dominators_.dominates(wait, latch->getTerminator());
            });
+  }
+
+  // Whether another product of a loop takes in an iteration what this one takes in the next.
+  bool IsTakenLater(const llvm::CallInst& product) const {
+    return llvm::any_of(WordsOfA(product), [&](unsigned word) {
+      auto* carried = llvm::dyn_cast<llvm::PHINode>(WithoutCasts(product.getArgOperand(word)));
+      const llvm::Loop* loop = carried ? loops_.getLoopFor(carried->getParent()) : nullptr;
+      if (!loop || loop->getHeader() != carried->getParent() || !loop->getLoopLatch()) return false;
+      const llvm::Value* next = WithoutCasts(carried->getIncomingValueForBlock(loop->getLoopLatch()));
+      return llvm::any_of(products_, [&](const llvm::CallInst* other) {
+        return other != &product && loop->contains(other) && llvm::any_of(WordsOfA(*other), [&](unsigned of_other) {
+                 return WithoutCasts(other->getArgOperand(of_other)) == next;
+               });
+      });
+    });
   }
 
   static void Renew(llvm::CallInst& product) {

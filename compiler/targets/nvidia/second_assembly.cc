@@ -96,6 +96,7 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/cubin_code.h"
+#include "compiler/targets/nvidia/lost_operands.h"
 #include "compiler/targets/residency.h"
 
 namespace tritond::compiler::nvidia {
@@ -565,6 +566,14 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   return is_short && after.product_latency <= most ? *std::move(again) : once;
 }
 
+// A binary that does not lose operands (lost_operands.h), if there is one.
+absl::StatusOr<std::string> AssembleRightly(const Assembler& assembler, const std::string& ptx,
+                                            const AssembleOptions& options, const std::string& kernel, int arch) {
+  absl::StatusOr<std::string> binary = assembler.Assemble(ptx, options);
+  if (!binary.ok() || !LosesOperands(*binary, kernel, arch)) return binary;
+  return assembler.Assemble(CopyOperands(ptx), options);
+}
+
 }  // namespace
 
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
@@ -594,14 +603,14 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
 
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info) {
+  const std::string kernel = EntryOf(ptx);
   // Two questions may lead to one text.
   std::map<std::string, absl::StatusOr<std::string>> known;
   auto assemble = [&](const std::string& text) {
     auto [found, is_new] = known.try_emplace(text, absl::UnknownError(""));
-    if (is_new) found->second = assembler.Assemble(text, options);
+    if (is_new) found->second = AssembleRightly(assembler, text, options, kernel, info.arch.get<int>());
     return found->second;
   };
-  const std::string kernel = EntryOf(ptx);
   if (const std::optional<std::string> text = AskingForAllRegisters(ptx, num_warps, info)) {
     absl::StatusOr<std::string> all = assemble(*text);
     if (all.ok() && StoredBytes(ResourcesOfCubin(*all, kernel), ptx) > 0) return all;

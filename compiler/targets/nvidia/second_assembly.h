@@ -25,7 +25,8 @@ inline constexpr llvm::StringLiteral kWaitsAttr = "tritond.waits";
 // shared memory a block has, and how many words its loops keep. Nothing where the module has several kernels.
 void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 
-// What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,
+// What the assembler makes of `ptx`; fails as it does. Where it loses operands, the text gets copies of them. It is
+// asked once more, and the better binary is kept,
 //   - for as many blocks as it leaves room for, then for all registers, where it stores values although a thread may
 //     have more registers,
 //   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,

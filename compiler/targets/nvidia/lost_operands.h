@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of wgmma that the assembler loses in a loop.
+#ifndef COMPILER_TARGETS_NVIDIA_LOST_OPERANDS_H_
+#define COMPILER_TARGETS_NVIDIA_LOST_OPERANDS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "compiler/targets/nvidia/cubin_instructions.h"
+
+namespace tritond::compiler::nvidia {
+
+// Whether a loop of this code for sm_90 makes operand a of a product in registers in which it keeps that of another
+// one. What is not understood counts as right.
+bool LosesOperands(absl::Span<const Instruction> code);
+// The same of a kernel in a cubin. Other devices than those of compute capability 9.0 have no such products.
+bool LosesOperands(absl::string_view cubin, absl::string_view kernel, int compute_capability);
+
+// `ptx` with a copy of every operand a that products of wgmma take from registers, in front of each product.
+std::string CopyOperands(absl::string_view ptx);
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_LOST_OPERANDS_H_
