@@ -124,9 +124,9 @@ class AddressesOfLoop final {
       if (!row) row = CarryRow(each, step);
       each.phi->setIncomingValueForBlock(latch_, llvm::PoisonValue::get(each.phi->getType()));
       each.next->eraseFromParent();
-      for (llvm::User* user : llvm::make_early_inc_range(each.phi->users())) {
-        llvm::IRBuilder<> b(llvm::cast<Instruction>(user));
-        user->replaceUsesOfWith(each.phi, b.CreatePtrAdd(row, Distance(b, each.distance)));
+      for (llvm::Use& use : llvm::make_early_inc_range(each.phi->uses())) {
+        llvm::IRBuilder<> b(llvm::cast<Instruction>(use.getUser()));
+        use.set(b.CreatePtrAdd(row, Distance(b, each.distance)));
       }
       each.phi->eraseFromParent();
     }

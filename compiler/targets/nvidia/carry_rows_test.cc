@@ -74,6 +74,11 @@ TEST(CarryRows, WhatTakesOtherStepsIsCountedApart) {
   EXPECT_EQ(Carried({.rows = 4, .columns = 4, .step = "%other"}), 8);
 }
 
+TEST(CarryRows, AnAddressMayBeStoredAtItself) {
+  const char* stored = "  store volatile ptr addrspace(1) %p5, ptr addrspace(1) %p5\n";
+  EXPECT_EQ(Carried({.rows = 4, .columns = 4, .used = stored}), 4);
+}
+
 TEST(CarryRows, AddressesThatOthersNeedAfterTheirStepStay) {
   EXPECT_EQ(Carried({.rows = 4, .columns = 4, .used = "  %z = load volatile half, ptr addrspace(1) %a5\n"}), 5);
 }
