@@ -56,15 +56,16 @@
 //
 // Where the text says that a thread could load more at once than it does, and an iteration waits more than once, all
 // registers that as many blocks leave are tried, then a block less. That is taken where all blocks together then have
-// more on its way, also where the text asks for the blocks. Half of the blocks are tried last. If each thread then has
-// far more on its way, all blocks may have a little less: a kernel whose programs load long rows often has few of them,
-// and then how much each thread loads is all that counts. Without loops all of the code counts as one iteration, of
-// which each thread has to load more at once, or a quarter more blocks as much. No block is given up for that: a thread
-// waits at most a few times, and the next block waits meanwhile. Where it loads a long row, and so waits many times, it
-// is as in a loop. Nor is a block given up for what is no long row, where all together have twice as much on its way as
-// memory delivers until it answers. Nor is one given up where a thread had more registers before more blocks were
-// taken, and loaded no more. A block alone on its multiprocessor gets a second one then, although both load less: one
-// computes and stores while the other waits.
+// more on its way, also where the text asks for the blocks. Warps get registers in portions. Where one block less
+// leaves no more of them, as many as it takes are given up, if memory is not busy and then delivers a quarter more.
+// Half of the blocks are tried last. If each thread then has far more on its way, all blocks may have a little less: a
+// kernel whose programs load long rows often has few of them, and then how much each thread loads is all that counts.
+// Without loops all of the code counts as one iteration, of which each thread has to load more at once, or a quarter
+// more blocks as much. No block is given up for that: a thread waits at most a few times, and the next block waits
+// meanwhile. Where it loads a long row, and so waits many times, it is as in a loop. Nor is a block given up for what
+// is no long row, where all together have twice as much on its way as memory delivers until it answers. Nor is one
+// given up where a thread had more registers before more blocks were taken, and loaded no more. A block alone on its
+// multiprocessor gets a second one then, although both load less: one computes and stores while the other waits.
 //
 // The assembler does not always order products of mma so that none waits for the one before, or reads of shared memory
 // so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
@@ -172,7 +173,7 @@ constexpr int64_t kLongRowBytes = 512;
 constexpr double kEnough = 2;
 // Of code without loops, from where on it is as one that has a loop.
 constexpr double kManyWaits = 8;
-// How much more of it that has to be where half of the blocks are given up.
+// How much more of it that has to be where several or half of the blocks are given up.
 constexpr double kWorthHalf = 1.25;
 // What counts as more on its way of all blocks together.
 constexpr double kMoreOfAll = 1.02;
@@ -255,6 +256,15 @@ int64_t AskedBlocks(absl::string_view ptx, const Note& note) {
 int64_t RegistersOf(int64_t blocks, int num_warps, const TargetInfo& info) {
   const int64_t unit = info.multiprocessor.register_unit;
   return std::min(info.registers / (blocks * num_warps) / unit * unit / kLanes, kMostRegisters);
+}
+
+// The most blocks that leave a thread more registers than so many; 0: none. A warp gets registers in portions, so that
+// a block less often leaves no more.
+int64_t BlocksWithMoreRegisters(int64_t blocks, int num_warps, const TargetInfo& info) {
+  const int64_t registers = RegistersOf(blocks, num_warps, info);
+  do --blocks;
+  while (blocks > 0 && RegistersOf(blocks, num_warps, info) <= registers);
+  return blocks;
 }
 
 // The bytes of the arrays in local memory that the text declares: ".local .align 4 .b8 __local_depot0[28];".
@@ -505,7 +515,8 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
   // A program that loads a long row waits many times also without a loop.
   const bool is_long = note.loads >= kLongRowBytes, has_loops = code.loop_bytes > 0;
   const double enough = EnoughLoads(num_warps, info);
-  const bool is_enough = at_once * static_cast<double>(blocks) >= enough;
+  const double now_loads = at_once * static_cast<double>(blocks);
+  const bool is_enough = now_loads >= enough;
   const bool in_vain = ResourcesOfCubin(before, kernel).registers.value_or(0) > taken.registers.value_or(0) &&
                        CodeOfCubin(before, kernel, arch).AtOnce() <= kMoreOfAll * at_once;
   const bool waits_much = is_long ? has_loops || code.latencies >= kManyWaits : has_loops && !is_enough;
@@ -515,9 +526,12 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
   // The assembler does not take all registers that it may for as many blocks, unless it is asked to.
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
-  for (const int64_t asked : {blocks, blocks - 1, blocks / 2}) {
+  const int64_t fewer = BlocksWithMoreRegisters(blocks, num_warps, info);
+  for (const int64_t asked : {blocks, fewer, blocks / 2}) {
     if (asked < blocks && !may_give_up) break;
-    const bool half = asked < blocks - 1;
+    const bool half = asked < fewer, several = !half && asked < blocks - 1;
+    // Memory is busy.
+    if (several && now_loads * kEnough >= enough) continue;
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && !is_long) break;
     const int64_t left = RegistersOf(asked, num_warps, info);
@@ -534,9 +548,9 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     const double more_blocks = resident / static_cast<double>(blocks);
     const bool blocks_count = has_loops || more_blocks * kFewerLoads >= kMoreLoads;
     const double ratio = of_thread / at_once * (blocks_count ? more_blocks : 1);
-    // What memory does not deliver sooner is not worth half of the blocks.
-    const double now_loads = at_once * static_cast<double>(blocks);
-    if (!is_long && 2 * more_blocks <= 1 && std::min(ratio * now_loads, enough) < kWorthHalf * now_loads) continue;
+    // What memory does not deliver sooner is not worth several blocks.
+    const bool gives_up = several ? more_blocks < 1 : !is_long && 2 * more_blocks <= 1;
+    if (gives_up && std::min(ratio * now_loads, enough) < kWorthHalf * now_loads) continue;
     const bool is_better =
         half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;
     if (!is_better) continue;

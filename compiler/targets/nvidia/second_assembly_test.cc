@@ -480,6 +480,24 @@ TEST_F(AllWarps, ASecondBlockOfThoseThatLoadEnough) {
   EXPECT_TRUE(chosen(two, alone, /*blocks=*/1) == two);
 }
 
+// Fifteen blocks of four warps leave a thread 32 registers, as sixteen do. Twelve leave 40.
+TEST_F(AllWarps, SeveralBlocksLessWhereMemoryIsNotBusy) {
+  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
+                    at_once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14));
+  ASSERT_GT(ResourcesOfCubin(at_once, "kernel").registers.value_or(0), 32);
+  ASSERT_LE(ResourcesOfCubin(at_once, "kernel").registers.value_or(99), 40);
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = 16;
+  for (const bool is_busy : {false, true}) {
+    info_.rates.memory_latency = is_busy ? 1024 : 10240;
+    TwoBinaries twelve(alone, at_once, /*blocks=*/12), in_vain(alone, alone, 12);
+    EXPECT_TRUE(Choose(twelve, text, /*num_warps=*/4) == (is_busy ? alone : at_once));
+    EXPECT_TRUE(Choose(in_vain, text, 4) == alone);
+    EXPECT_EQ(twelve.asked, is_busy ? 0 : 1);
+  }
+}
+
 TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a"));
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
