@@ -20,6 +20,10 @@
 // anyway. The second order is taken where less is live at once in it. Where several sums share factors, it is the first
 // one that keeps these for a short time.
 //
+// Of the operands of an instruction, either order has those first that are written first. A thread may lack registers
+// then. If less is live at once, those come first whose computation takes most words beside their results: a sum before
+// the element that is added to it. Else all elements would wait until the sum begins.
+//
 // Neither order is good where much comes in and little results. What waits for its use then keeps alive more than it
 // makes. A block in which far less is live at once in the old order keeps it, unless no less is live elsewhere.
 //
@@ -52,10 +56,10 @@ Instruction* MadeIn(const BasicBlock& block, llvm::Value* value) {
   return made && made->getParent() == &block && !llvm::isa<llvm::PHINode>(made) ? made : nullptr;
 }
 
-// Finds the new order of a block's instructions, without its phis.
+// Finds the new order of a block's instructions, without its phis. `weighs`: operands that take most words come first.
 class BlockOrder final {
  public:
-  explicit BlockOrder(BasicBlock& block) : block_(block) {}
+  BlockOrder(BasicBlock& block, bool weighs) : block_(block), weighs_(weighs) {}
 
   std::vector<Instruction*> Find(bool second) {
     std::vector<Instruction*> all;
@@ -68,6 +72,8 @@ class BlockOrder final {
       if (IsPure(*instruction) &&
           (instruction->hasOneUse() || AllMove(*instruction) || (second && OperandsOutlive(*instruction))))
         moving_.insert(instruction);
+    for (Instruction* instruction : all)
+      if (moving_.contains(instruction)) needs_[instruction] = NeedOf(*instruction);
     for (Instruction* instruction : all)
       if ((!moving_.contains(instruction) || (second && IsNeededElsewhere(*instruction))) &&
           !instruction->isTerminator())
@@ -108,37 +114,68 @@ class BlockOrder final {
     return found == position_.end() ? position_.size() : found->second;
   }
 
+  // What an instruction needs of this block, in the order in which it is computed. What takes most words beside its
+  // result does so while no other result waits (Sethi and Ullman).
+  llvm::SmallVector<Instruction*> OperandsOf(Instruction& instruction) {
+    llvm::SmallVector<Instruction*> operands;
+    for (llvm::Value* operand : instruction.operands())
+      if (Instruction* made = MadeIn(block_, operand)) operands.push_back(made);
+    auto takes_more = [&](Instruction* a, Instruction* b) {
+      return needs_.lookup(a) - WordsOf(*a) > needs_.lookup(b) - WordsOf(*b);
+    };
+    if (weighs_) llvm::stable_sort(operands, takes_more);
+    return operands;
+  }
+
+  // The words that are live at once while the instruction is computed with all that moves to it.
+  int64_t NeedOf(Instruction& instruction) {
+    int64_t waiting = 0, most = WordsOf(instruction);
+    for (Instruction* operand : OperandsOf(instruction)) {
+      if (!moving_.contains(operand)) continue;
+      most = std::max(most, waiting + needs_.lookup(operand));
+      waiting += WordsOf(*operand);
+    }
+    return most;
+  }
+
+  int64_t WordsOf(const Instruction& instruction) { return RegisterWords(instruction, block_.getDataLayout()); }
+
   // After the operands that it has in this block.
   void Place(Instruction* root) {
-    std::vector<std::pair<Instruction*, unsigned>> pending{{root, 0}};
+    llvm::SmallVector<Instruction*> pending{root};
     while (!pending.empty()) {
-      auto& [instruction, next] = pending.back();
-      if (placed_.contains(instruction)) {
-        pending.pop_back();
-      } else if (next < instruction->getNumOperands()) {
-        Instruction* operand = MadeIn(block_, instruction->getOperand(next++));
-        if (operand) pending.push_back({operand, 0});
-      } else {
-        placed_.insert(instruction);
-        order_.push_back(instruction);
-        pending.pop_back();
+      Instruction* instruction = pending.back();
+      const size_t before = pending.size();
+      if (entered_.insert(instruction).second) {
+        const llvm::SmallVector<Instruction*> operands = OperandsOf(*instruction);
+        for (Instruction* operand : llvm::reverse(operands))
+          if (!placed_.contains(operand)) pending.push_back(operand);
       }
+      if (pending.size() > before) continue;
+      if (placed_.insert(instruction).second) order_.push_back(instruction);
+      pending.pop_back();
     }
   }
 
   BasicBlock& block_;
+  const bool weighs_;
   llvm::DenseMap<const Instruction*, size_t> position_;
-  llvm::DenseSet<const Instruction*> moving_, placed_;
+  llvm::DenseSet<const Instruction*> moving_, entered_, placed_;
+  llvm::DenseMap<const Instruction*, int64_t> needs_;  // of what moves
   std::vector<Instruction*> order_;
 };
 
 // Instructions of a block, its phis left out, with the terminator last.
 using Order = std::vector<Instruction*>;
 
-// The orders of one block, and the most words that are live at once in each.
+// An order of a block, and the most words that are live at once in it.
+struct Choice {
+  Order order;
+  int64_t words = 0;
+};
+
 struct Choices {
-  Order first, second, old;
-  int64_t first_words = 0, second_words = 0, old_words = 0;
+  Choice first, second, old;
 };
 
 Order OrderOf(BasicBlock& block) {
@@ -155,13 +192,19 @@ void Apply(const Order& order) {
 }
 
 Choices ChoicesOf(BasicBlock& block, const LiveWords& live) {
-  Choices choices{BlockOrder(block).Find(/*second=*/false), BlockOrder(block).Find(/*second=*/true), OrderOf(block)};
-  choices.old_words = live.MostIn(block);
-  Apply(choices.first);
-  choices.first_words = live.MostIn(block);
-  Apply(choices.second);
-  choices.second_words = live.MostIn(block);
-  return choices;
+  auto find = [&](bool second, bool weighs) { return BlockOrder(block, weighs).Find(second); };
+  Order old = OrderOf(block), first = find(false, false), weighed_first = find(false, true);
+  Order second = find(true, false), weighed_second = find(true, true);
+  auto measure = [&](Order& order) {
+    Apply(order);
+    return Choice{std::move(order), live.MostIn(block)};
+  };
+  const int64_t most = RegistersOf(*block.getParent());
+  auto better = [&](Order& order, Order& weighed) {
+    Choice choice = measure(order), other = measure(weighed);
+    return choice.words > most && other.words < choice.words ? other : choice;
+  };
+  return {better(first, weighed_first), better(second, weighed_second), measure(old)};
 }
 
 void OrderFunction(llvm::Function& function) {
@@ -170,19 +213,16 @@ void OrderFunction(llvm::Function& function) {
   int64_t first = 0, second = 0, needed = 0;
   for (BasicBlock& block : function) {
     blocks.push_back(ChoicesOf(block, live));
-    first = std::max(first, blocks.back().first_words);
-    second = std::max(second, blocks.back().second_words);
+    first = std::max(first, blocks.back().first.words);
+    second = std::max(second, blocks.back().second.words);
   }
   for (Choices& block : blocks) {
-    if (second < first) {
-      std::swap(block.first, block.second);
-      std::swap(block.first_words, block.second_words);
-    }
-    needed = std::max(needed, std::min(block.first_words, block.old_words));
+    if (second < first) std::swap(block.first, block.second);
+    needed = std::max(needed, std::min(block.first.words, block.old.words));
   }
   for (const Choices& block : blocks) {
-    const bool saves = block.old_words + block.first_words / kShareSaved <= block.first_words;
-    Apply(block.first_words > needed && saves ? block.old : block.first);
+    const bool saves = block.old.words + block.first.words / kShareSaved <= block.first.words;
+    Apply((block.first.words > needed && saves ? block.old : block.first).order);
   }
 }
 

@@ -50,6 +50,35 @@ TEST(OrderByUse, OneElementGoesAfterTheOther) {
   EXPECT_THAT(Ordered(kTwoElements), ElementsAre("p0", "a0", "j", "p1", "a1", "b0", "c0", "b1", "c1", "s"));
 }
 
+// All factors wait for a second sum. Products wait, too, for the first sum to begin, where there are registers for all.
+TEST(OrderByUse, ASumComesBeforeWhatIsAddedToItWhereRegistersAreFew) {
+  auto ordered = [](int others) {
+    const std::string words = absl::StrCat("<", others, " x i32>");
+    return Ordered(absl::StrCat("  %v = load volatile ", words, ", ptr addrspace(1) %p\n",
+                                "  %a0 = load float, ptr addrspace(1) %p\n"
+                                "  %a1 = load float, ptr addrspace(1) %p\n"
+                                "  %a2 = load float, ptr addrspace(1) %p\n"
+                                "  %a3 = load float, ptr addrspace(1) %p\n"
+                                "  %b0 = fmul float %a0, %x\n"
+                                "  %b1 = fmul float %a1, %x\n"
+                                "  %b2 = fmul float %a2, %x\n"
+                                "  %b3 = fmul float %a3, %x\n"
+                                "  %s1 = fadd float %b0, %b1\n"
+                                "  %s2 = fadd float %b2, %s1\n"
+                                "  %s3 = fadd float %b3, %s2\n"
+                                "  store float %s3, ptr addrspace(1) %p\n"
+                                "  %t1 = fadd float %a0, %a1\n"
+                                "  %t2 = fadd float %t1, %a2\n"
+                                "  %t3 = fadd float %t2, %a3\n"
+                                "  store float %t3, ptr addrspace(1) %p\n",
+                                "  store volatile ", words, " %v, ptr addrspace(1) %p\n  ret void\n"));
+  };
+  EXPECT_THAT(ordered(255),
+              ElementsAre("v", "a0", "a1", "a2", "a3", "b0", "b1", "s1", "b2", "s2", "b3", "s3", "t1", "t2", "t3"));
+  EXPECT_THAT(ordered(240),
+              ElementsAre("v", "a0", "a1", "a2", "a3", "b3", "b2", "b0", "b1", "s1", "s2", "s3", "t1", "t2", "t3"));
+}
+
 TEST(OrderByUse, LoadsAndStoresKeepTheirOrder) {
   EXPECT_THAT(Ordered("  %b = fmul float %x, 2.0\n"
                       "  %a = load float, ptr addrspace(1) %p\n"
