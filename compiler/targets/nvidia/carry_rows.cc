@@ -10,12 +10,14 @@
 //     %n00 = gep %p00, %step; …                           %m1 = gep %r1, %step
 //
 // A thread that loads 64 elements one by one has 64 addresses of two words each, and 16 rows and 4 distances. The
-// distances are mostly of 32 bits: one instruction multiplies, widens and adds them. So this is done where the loop
-// keeps more words than a thread has registers.
+// distances are mostly of 32 bits: one instruction multiplies, widens and adds them. So this is done where what the
+// loop keeps takes more words than a thread has registers, with what an iteration loads: all of that should start at
+// once.
 //
 // LLVM's loop strength reduction would give each load an address of its own again, since a load adds constants alone.
 // So the loop takes the distances through assembly that does nothing.
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/memory_instructions.h"
 #include "compiler/targets/nvidia/register_pressure.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,19 +35,25 @@ using llvm::GetElementPtrInst;
 using llvm::Instruction;
 using llvm::Value;
 
-// An address that a loop carries: `row` and `distance`, and what it has advanced.
+// An address that a loop carries: it starts at a row and a distance.
 struct Carried {
   llvm::PHINode* phi;
-  GetElementPtrInst* next;
-  Value *row, *distance;
+  GetElementPtrInst *start, *next;
+
+  Value* Row() const { return start->getPointerOperand(); }
+  Value* Distance() const { return start->getOperand(1); }
 };
 
-// `address`, if it is some bytes from another one; or null.
-GetElementPtrInst* InBytes(Value* address) {
+// `address`, if it is some bytes or elements from another one; or null.
+GetElementPtrInst* AtDistance(Value* address) {
   auto* gep = llvm::dyn_cast<GetElementPtrInst>(address);
-  const bool is_bytes = gep && gep->getNumIndices() == 1 && gep->getSourceElementType()->isIntegerTy(8) &&
-                        gep->getOperand(1)->getType()->isIntegerTy(64);
-  return is_bytes ? gep : nullptr;
+  const bool is_plain = gep && gep->getNumIndices() == 1 && gep->getOperand(1)->getType()->isIntegerTy(64);
+  return is_plain ? gep : nullptr;
+}
+
+// From the same distance.
+Value* From(llvm::IRBuilder<>& b, const GetElementPtrInst& gep, Value* address, Value* distance) {
+  return b.CreateGEP(gep.getSourceElementType(), address, distance);
 }
 
 // What is widened to `distance`, so that 32 bits tell it; or null.
@@ -89,66 +97,76 @@ class AddressesOfLoop final {
 
   void Split() {
     for (auto& [step, carried] : by_step_)
-      if (Saves(carried)) Split(*step, carried);
+      if (Saves(carried)) Split(carried);
   }
 
  private:
   void Add(llvm::PHINode& phi) {
     if (!phi.getType()->isPointerTy()) return;
-    auto* start = InBytes(phi.getIncomingValueForBlock(before_));
-    auto* next = InBytes(phi.getIncomingValueForBlock(latch_));
+    auto* start = AtDistance(phi.getIncomingValueForBlock(before_));
+    auto* next = AtDistance(phi.getIncomingValueForBlock(latch_));
     if (!start || !next || next->getPointerOperand() != &phi || !next->hasOneUse()) return;
     // Constants are part of a load.
     if (llvm::isa<llvm::Constant>(start->getOperand(1)) || next->getParent() != latch_) return;
     const bool is_used_here = llvm::all_of(phi.users(), [&](llvm::User* user) {
       return !llvm::isa<llvm::PHINode>(user) && loop_.contains(llvm::cast<Instruction>(user));
     });
-    if (is_used_here)
-      by_step_[next->getOperand(1)].push_back({&phi, next, start->getPointerOperand(), start->getOperand(1)});
+    if (is_used_here) by_step_[{next->getOperand(1), next->getSourceElementType()}].push_back({&phi, start, next});
   }
 
   static bool Saves(llvm::ArrayRef<Carried> carried) {
     llvm::SmallSetVector<Value*, 16> rows, distances;
     int64_t words = 0;
     for (const Carried& each : carried) {
-      if (rows.insert(each.row)) words += 2;
-      if (distances.insert(each.distance)) words += WordsOf(each.distance);
+      if (rows.insert(each.Row())) words += 2;
+      if (distances.insert(each.Distance())) words += WordsOf(each.Distance());
     }
     return words < 2 * static_cast<int64_t>(carried.size());
   }
 
-  void Split(Value& step, llvm::ArrayRef<Carried> carried) {
+  void Split(llvm::ArrayRef<Carried> carried) {
     llvm::DenseMap<Value*, llvm::PHINode*> rows;
     for (const Carried& each : carried) {
-      llvm::PHINode*& row = rows[each.row];
-      if (!row) row = CarryRow(each, step);
+      llvm::PHINode*& row = rows[each.Row()];
+      if (!row) row = CarryRow(each);
       each.phi->setIncomingValueForBlock(latch_, llvm::PoisonValue::get(each.phi->getType()));
       each.next->eraseFromParent();
       for (llvm::Use& use : llvm::make_early_inc_range(each.phi->uses())) {
         llvm::IRBuilder<> b(llvm::cast<Instruction>(use.getUser()));
-        use.set(b.CreatePtrAdd(row, Distance(b, each.distance)));
+        use.set(From(b, *each.start, row, Distance(b, each.Distance())));
       }
       each.phi->eraseFromParent();
     }
   }
 
-  llvm::PHINode* CarryRow(const Carried& carried, Value& step) {
+  llvm::PHINode* CarryRow(const Carried& carried) {
     llvm::IRBuilder<> b(carried.phi);
     llvm::PHINode* row = b.CreatePHI(carried.phi->getType(), 2);
     b.SetInsertPoint(carried.next);
-    row->addIncoming(carried.row, before_);
-    row->addIncoming(b.CreatePtrAdd(row, &step), latch_);
+    row->addIncoming(carried.Row(), before_);
+    row->addIncoming(From(b, *carried.next, row, carried.next->getOperand(1)), latch_);
     return row;
   }
 
   const llvm::Loop& loop_;
   llvm::BasicBlock *before_, *latch_;
-  llvm::MapVector<Value*, llvm::SmallVector<Carried>> by_step_;
+  llvm::MapVector<std::pair<Value*, llvm::Type*>, llvm::SmallVector<Carried>> by_step_;
 };
 
-// Whether the loop keeps more words than a thread has registers, whatever the order of its instructions.
+// The words that an iteration loads.
+int64_t LoadedWords(const llvm::Loop& loop) {
+  const llvm::DataLayout& layout = loop.getHeader()->getDataLayout();
+  int64_t words = 0;
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const Instruction& instruction : *block)
+      if (IsGlobalLoad(instruction)) words += RegisterWords(instruction, layout);
+  return words;
+}
+
+// Whether the loop keeps so many words that a thread has no registers for what it loads, whatever the order of its
+// instructions.
 bool LacksRegisters(const llvm::Loop& loop, const LiveWords& live) {
-  const int64_t most = RegistersOf(*loop.getHeader()->getParent());
+  const int64_t most = RegistersOf(*loop.getHeader()->getParent()) - LoadedWords(loop);
   return llvm::all_of(loop.blocks(),
                       [&](const llvm::BasicBlock* block) { return live.KeptAtEnd(*block, loop) > most; });
 }

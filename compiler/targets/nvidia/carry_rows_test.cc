@@ -18,6 +18,7 @@ struct Block {
   const char* widened = "sext";
   const char* step = "%step";  // of the addresses of the second column
   const char* used = "";       // instructions in front of the loop's last one
+  const char* unit = "i8";     // of distances and steps
 };
 
 std::string TextOf(const Block& block) {
@@ -30,10 +31,11 @@ std::string TextOf(const Block& block) {
                     " i32 %n", column, " to i64\n  %c", column, " = shl i64 %w", column, ", 1\n");
   for (int i = 0; i < block.rows * block.columns; ++i) {
     const int row = i / block.columns, column = i % block.columns;
-    absl::StrAppend(&before, "  %s", i, " = getelementptr i8, ptr addrspace(1) %r", row, ", i64 %c", column, "\n");
+    absl::StrAppend(&before, "  %s", i, " = getelementptr ", block.unit, ", ptr addrspace(1) %r", row, ", i64 %c",
+                    column, "\n");
     absl::StrAppend(&phis, "  %p", i, " = phi ptr addrspace(1) [ %s", i, ", %entry ], [ %a", i, ", %loop ]\n");
     absl::StrAppend(&loads, "  %x", i, " = load volatile half, ptr addrspace(1) %p", i, "\n");
-    absl::StrAppend(&steps, "  %a", i, " = getelementptr i8, ptr addrspace(1) %p", i, ", i64 ",
+    absl::StrAppend(&steps, "  %a", i, " = getelementptr ", block.unit, ", ptr addrspace(1) %p", i, ", i64 ",
                     column == 1 ? block.step : "%step", "\n");
   }
   return absl::StrCat("define void @f(ptr addrspace(1) %q, i32 %n, i64 %step, i64 %other, i1 %c) {\nentry:\n", before,
@@ -59,6 +61,14 @@ int Carried(const Block& block) {
 TEST(CarryRows, LoopsThatLackRegistersCarryOneAddressARow) {
   EXPECT_EQ(Carried({.rows = 4, .columns = 4}), 4);
   EXPECT_EQ(Carried({.rows = 1, .columns = 16}), 1);
+}
+
+TEST(CarryRows, DistancesMayBeElements) { EXPECT_EQ(Carried({.rows = 4, .columns = 4, .unit = "half"}), 4); }
+
+// 32 words of addresses, as many others as the loop keeps, and 16 that it loads.
+TEST(CarryRows, WhatIsLoadedTakesRegistersToo) {
+  EXPECT_EQ(Carried({.rows = 4, .columns = 4, .words = 210}), 4);
+  EXPECT_EQ(Carried({.rows = 4, .columns = 4, .words = 205}), 16);
 }
 
 TEST(CarryRows, LoopsWithRegistersForAllAddressesStay) {
