@@ -38,7 +38,8 @@
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
 // worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
-// store hardly any: each value is loaded, used and stored once, and what is kept in memory meanwhile is more traffic.
+// store hardly any, or a few as above: each value is loaded, used and stored once, and what is kept in memory meanwhile
+// is more traffic.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
 // it has used up another one. One block more is tried where it is a third more, and an eighth of the registers stands
 // in its way: 140 of a thread become 128, and four blocks of four warps fit instead of three. It is not worth a value
@@ -477,7 +478,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   if (note.all_warps && (has_loops || streams) && loads < std::min(loaded, enough)) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
-  if (alone && static_cast<double>(stored) > most_stores) return std::nullopt;
+  if (alone && !for_loads && static_cast<double>(stored) > most_stores) return std::nullopt;
   const size_t share = alone ? kShareOfLoneCode : stores || streams ? kShareOfStoringCode : kShareOfCode;
   const bool may_grow = !streams || kFewerLoads * loads >= kMoreLoads * loaded;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };

@@ -414,6 +414,27 @@ TEST_F(AllWarps, OfABlockThatIsAloneMayStoreTheMoreTheMoreTheyLoad) {
   EXPECT_TRUE(Choose(more, Kernel(200, 1, kAllWarpsNote)) == stores);
 }
 
+// Code without loops stores 28 bytes. Memory has to deliver what two blocks load at once.
+TEST_F(AllWarps, OfABlockThatIsAloneMayStoreAFewValuesOnceForFarMoreLoads) {
+  std::string others;
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&others, "st.volatile.global.f32 [%rd1], %s;\n");
+  auto padded = [&](const std::string& text) {
+    return Binary(absl::StrReplaceAll(text, {{"ret;\n", absl::StrCat(others, "ret;\n")}}));
+  };
+  const std::string alone = padded(CodeThatLoads(12, false, "sm_90a", /*held=*/120));
+  const std::string two =
+      padded(absl::StrReplaceAll(CodeThatLoads(8, true, "sm_90a", /*held=*/122), {{"256\n{", "256\n.maxnreg 128\n{"}}));
+  ASSERT_GT(ResourcesOfCubin(alone, "kernel").registers.value_or(0), 128);
+  ASSERT_GT(ResourcesOfCubin(two, "kernel").local_bytes.value_or(0), 8);
+  ASSERT_LE(ResourcesOfCubin(two, "kernel").local_bytes.value_or(99), 32);
+  TwoBinaries assembler(alone, two);
+  EXPECT_TRUE(Choose(assembler, Kernel(200, 1, kAllWarpsNote)) == two);
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = 16;
+  info_.rates.memory_latency = 100;
+  EXPECT_TRUE(Choose(assembler, Kernel(200, 1, kAllWarpsNote)) == alone);
+}
+
 // With four blocks of 16 warps each load waits for the one before.
 TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
   const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
