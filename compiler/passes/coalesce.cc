@@ -91,6 +91,8 @@ constexpr int kWordBytes = 4;
 constexpr double kSectorBytes = 32, kFarNearer = 2;
 // A conversion writes to shared memory, waits, and reads. For a warp that takes as long as so many sectors.
 constexpr double kConversionSectors = 8;
+// Of a structure: complex numbers, quads.
+constexpr int64_t kMostComponents = 4;
 
 using Order = llvm::SmallVector<unsigned, 4>;
 
@@ -415,6 +417,10 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
+    Sizes sizes;
+    // Those of structures last.
+    std::stable_sort(accesses.begin(), accesses.end(),
+                     [](const Access& a, const Access& b) { return !IsOfStructures(a) && IsOfStructures(b); });
     for (const Access& access : accesses) {
       Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
@@ -442,9 +448,37 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
+      const Scope scope = scopes.Of(access.op, ShapeOf(access));
+      sizes.try_emplace(scope, order, size_per_thread);
+      LieBesideWhole(access, scope, sizes, order, size_per_thread);
       const auto wide = access.is_scatter ? llvm::ArrayRef<WideAccess>() : llvm::ArrayRef<WideAccess>(width.accesses);
       Encode(access.op, gathered.EncodingFor(access.type, size_per_thread, order, wide));
     }
+  }
+
+  // By scope: order and elements of a thread.
+  using Sizes = std::map<Scope, std::pair<Order, llvm::SmallVector<unsigned>>>;
+
+  // Whether the last dimension holds the components of a structure.
+  static bool IsOfStructures(const Access& access) {
+    const unsigned last = access.type.getRank() - 1;
+    return last > 0 && access.order[0] == last && access.type.getDimSize(last) <= kMostComponents &&
+           access.width == access.type.getDimSize(last);
+  }
+
+  // A thread takes the structures whose elements it has of whole tensors: their components are elements of such.
+  static void LieBesideWhole(const Access& access, Scope scope, const Sizes& sizes, Order& order,
+                             llvm::SmallVectorImpl<unsigned>& size_per_thread) {
+    if (!IsOfStructures(access)) return;
+    const unsigned last = scope.second.size() - 1;
+    scope.second.pop_back();
+    const auto whole = sizes.find(scope);
+    if (whole == sizes.end()) return;
+    const auto& [own_order, own_size] = whole->second;
+    order.assign({last});
+    order.append(own_order.begin(), own_order.end());
+    llvm::copy(own_size, size_per_thread.begin());
+    size_per_thread[last] = access.type.getDimSize(last);
   }
 
   // Where accesses of a shape have no preferences, but addresses that are near along different dimensions, one order

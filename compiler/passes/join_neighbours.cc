@@ -9,7 +9,8 @@
 //
 // Loads become one where nothing is written between them, stores where nothing at all happens to memory. Masks have to
 // be the same, and the first address a multiple of what is accessed as one. What loops load for dots stays: copies of
-// another shape would not go straight to the buffers of these.
+// another shape would not go straight to the buffers of these. So does what is less than an element for each thread in
+// a loop: there, each thread loads what it needs itself, and waits for no other one.
 #include <map>
 #include <vector>
 
@@ -91,7 +92,7 @@ bool AreAlike(Operation* a, Operation* b) {
 
 class Joiner final {
  public:
-  explicit Joiner(mlir::ModuleOp module) : module_(module) {}
+  Joiner(mlir::ModuleOp module, int64_t threads) : module_(module), threads_(threads) {}
 
   void Run() {
     module_.walk([&](mlir::Block* block) { FindGroups(*block); });
@@ -110,17 +111,22 @@ class Joiner final {
            loop.getBody()->walk([](tt::DotOpInterface) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
   }
 
+  bool IsLarge(Operation& op) const {
+    auto type = llvm::dyn_cast<RankedTensorType>(op.getOperand(0).getType());
+    return type && (type.getNumElements() >= threads_ || !op.getParentOfType<mlir::LoopLikeOpInterface>());
+  }
+
   void FindGroups(mlir::Block& block) {
     if (FeedsDots(block)) return;
     std::vector<Group> loads, stores;
     for (Operation& op : block) {
       auto load = llvm::dyn_cast<tt::LoadOp>(op);
       auto store = llvm::dyn_cast<tt::StoreOp>(op);
-      const bool is_known = (load && ArePlain(load)) || (store && !store.getBoundaryCheck());
+      const bool is_known = ((load && ArePlain(load)) || (store && !store.getBoundaryCheck())) && IsLarge(op);
       const bool has_effects = op.getNumRegions() != 0 || !mlir::isMemoryEffectFree(&op);
       if (has_effects && !store) Keep(stores);
       if (has_effects && !load) Keep(loads);
-      if (is_known && llvm::isa<RankedTensorType>(op.getOperand(0).getType()))
+      if (is_known)
         load ? EnterAny(op, loads) : EnterAlone(op, stores);
       else if (store)
         Keep(stores);
@@ -274,11 +280,13 @@ class Joiner final {
   }
 
   mlir::ModuleOp module_;
+  const int64_t threads_;
   std::vector<Group> found_;
 };
 
-class JoinNeighboursPass : public impl::JoinNeighboursPassBase<JoinNeighboursPass> {
-  void runOnOperation() override { Joiner(getOperation()).Run(); }
+struct JoinNeighboursPass : impl::JoinNeighboursPassBase<JoinNeighboursPass> {
+  using JoinNeighboursPassBase::JoinNeighboursPassBase;
+  void runOnOperation() override { Joiner(getOperation(), threads).Run(); }
 };
 
 }  // namespace

@@ -68,7 +68,9 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   pm.addPass(CreateCanonicalizePass());
   pm.addPass(mlir::createCSEPass());
   // Once addresses of neighbours differ in constants alone.
-  pm.addPass(createJoinNeighboursPass());
+  JoinNeighboursPassOptions structures;
+  structures.threads = choices.threads;
+  pm.addPass(createJoinNeighboursPass(structures));
   // While branches and loops have conditions, and before anything asks which accesses are wide.
   pm.addPass(createMarkRemaindersPass());
   // Last: it copies the whole kernel, as simple as it gets.

@@ -73,6 +73,8 @@ def DropUnitDimsPass : Pass<"tt-drop-unit-dims", "::mlir::ModuleOp"> {
 }
 def JoinNeighboursPass : Pass<"tt-join-neighbours", "::mlir::ModuleOp"> {
   let summary = "components of structures in memory are loaded and stored as one";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"threads", "threads", "int64_t", "1", "of a block">];
 }
 def DropUnusedCarriesPass : Pass<"tt-drop-unused-carries", "::mlir::ModuleOp"> {
   let summary = "drops values that loops carry for nothing but themselves";

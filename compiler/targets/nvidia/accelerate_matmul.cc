@@ -60,7 +60,8 @@ constexpr int64_t kMaxGroupAccumulators = 256;
 // Where they all have to be there: tcgen05's, which threads read at once. Those of bytes, too: their operands take
 // few registers of mma.sync, which stores less then.
 constexpr int64_t kMaxHeldAccumulators = 128;
-// By which a thread makes an element of fewer bits from memory: bytes become bf16 by two for each.
+constexpr int64_t kByteBits = 8;
+// By which a thread makes an element of a byte from memory: bytes become bf16 by two for each.
 constexpr double kWideningInstructions = 2;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
@@ -195,11 +196,11 @@ class AcceleratedDot final {
   }
 
   // Of a warp of mma.sync for an element of an operand, whose K is dimension `k`: its bytes of shared memory, and the
-  // instructions by which threads make it of fewer bits. Both are so many of a lane in the time in which a
-  // multiprocessor moves 128 bytes and issues for four warps.
+  // instructions by which threads make it of a byte. Both are so many of a lane in the time in which a multiprocessor
+  // moves 128 bytes and issues for four warps. What is made of fewer bits comes through a buffer, where it is whole.
   double CostOf(Value value, unsigned k, int64_t bits) {
-    const int64_t loaded = std::min(BitsInMemory(value, k).value_or(bits), bits);
-    return static_cast<double>(loaded) / 8 + (loaded < bits ? kWideningInstructions : 0);
+    const int64_t loaded = BitsInMemory(value, k).value_or(bits);
+    return loaded == kByteBits && loaded < bits ? 1 + kWideningInstructions : static_cast<double>(bits) / kByteBits;
   }
 
   // mma.sync's.

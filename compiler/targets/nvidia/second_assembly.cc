@@ -27,8 +27,8 @@
 //   - Operands of mma that a warp reads from shared memory one after the other. Other warps issue meanwhile. But where
 //     these are enough already, one more brings nothing, and each takes longer: grids are often small.
 //
-// Loops of products get half as many blocks again, or none is tried. Fewer bring nothing on average: what a thread
-// computes again takes as long as it waits less.
+// Loops of products get a third more blocks, or none is tried. Fewer bring nothing on average: what a thread computes
+// again takes as long as it waits less.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -41,10 +41,10 @@
 // store hardly any, or a few as above: each value is loaded, used and stored once, and what is kept in memory meanwhile
 // is more traffic.
 // More blocks that load less at once, all together, are worth nothing: with few registers a thread starts a load when
-// it has used up another one. One block more is tried where it is a third more, and an eighth of the registers stands
-// in its way: 140 of a thread become 128, and four blocks of four warps fit instead of three. It is not worth a value
-// that is stored, but where schedulers have so few warps that they wait for operands. It may store a few there, and
-// hardly any in a loop. A block more of four brings nothing on average. Kernels that wait for their loads were asked to
+// it has used up another one. One block more is tried where an eighth of the registers stands in its way: 140 of a
+// thread become 128, and four blocks of four warps fit instead of three. It is not worth a value that is stored, but
+// where schedulers have so few warps that they wait for operands. It may store a few there, and hardly any in a loop.
+// Kernels that wait for their loads were asked to
 // use more registers (block_target.cc). Where these do not do, they get as many as they take. Where one takes up to a
 // quarter more than all warps leave, it gets these if the code does not grow, or hardly, while a quarter more is loaded
 // at once. With half as many registers more, or for three quarters of all warps, that brings nothing on average.
@@ -141,8 +141,8 @@ constexpr int64_t kShareOfNextBlockRegisters = 3;
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 // What all blocks load at once, for what they loaded before, that is worth longer code, or blocks alone: five for four.
 constexpr int64_t kMoreLoads = 5, kFewerLoads = 4;
-// Blocks for what they were before: four for three; those of a loop of products three for two.
-constexpr int64_t kMoreBlocks = 4, kFewerBlocks = 3, kMoreProducts = 3, kFewerProducts = 2;
+// Blocks of a loop of products, for what they were before: four for three.
+constexpr int64_t kMoreProducts = 4, kFewerProducts = 3;
 // A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
 constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
 // Of a thread, that do not matter beside what more blocks bring.
@@ -301,13 +301,11 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})
       if (is_near(blocks, kShareOfRegisters)) return blocks;
-  const bool has_products = !note.all_warps, has_loops = code.loop_bytes > 0,
-             is_large = num_warps >= kWarpsOfLargeBlock;
-  const bool is_enough = has_products ? !has_loops || kFewerProducts * (now + 1) >= kMoreProducts * now
-                                      : is_large || kFewerBlocks * (now + 1) >= kMoreBlocks * now;
+  const bool has_products = !note.all_warps;
+  const bool is_enough = !has_products || code.loop_bytes == 0 || kFewerProducts * (now + 1) >= kMoreProducts * now;
   if (streams || 2 * now > all || !is_enough) return 0;
   if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
-  return !has_products && is_large && is_near_twice ? 2 * now : 0;
+  return !has_products && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
 // The text in which threads wait for each group of products at once.

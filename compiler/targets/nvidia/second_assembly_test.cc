@@ -226,19 +226,21 @@ TEST_F(SecondBlock, IsNotTriedWhereALoopKeepsAsManyWords) {
   EXPECT_EQ(many.asked, 0);
 }
 
-// Registers leave room for three blocks of four warps, or for two.
-TEST_F(SecondBlock, IsTriedForLoopsOfProductsWhereItIsHalfAsManyAgain) {
+// Registers leave room for three blocks of four warps, or for four.
+TEST_F(SecondBlock, IsTriedForLoopsOfProductsWhereItIsAThirdMore) {
   const std::string three = Binary(KernelWithProducts(150, 1, ".maxnreg 168\n")),
-                    two = Binary(KernelWithProducts(190, 1, ".maxnreg 216\n"));
+                    four = Binary(KernelWithProducts(100, 1, ".maxnreg 128\n")),
+                    without_loops = Binary(Kernel(100, 1, ".maxnreg 128\n")), small = Binary(Kernel(70, 1));
   ASSERT_GT(ResourcesOfCubin(three, "kernel").registers.value_or(0), 128);
-  ASSERT_GT(ResourcesOfCubin(two, "kernel").registers.value_or(0), 168);
+  ASSERT_GT(ResourcesOfCubin(four, "kernel").registers.value_or(0), 96);
+  ASSERT_GT(ResourcesOfCubin(without_loops, "kernel").registers.value_or(0), 96);
   const std::string text = Kernel(160, 1, "// second block: 16384 bytes of shared memory\n");
-  TwoBinaries fourth(three, small_, /*blocks=*/4), third(two, small_, 3), fourth_without_loops(large_, small_, 4);
-  EXPECT_TRUE(Choose(fourth, text, /*num_warps=*/4) == three);
-  EXPECT_EQ(fourth.asked, 0);
-  Choose(third, text, /*num_warps=*/4);
-  EXPECT_EQ(third.asked, 1);
-  EXPECT_TRUE(Choose(fourth_without_loops, text, /*num_warps=*/4) == small_);
+  TwoBinaries fourth(three, small_, /*blocks=*/4), fifth(four, small, 5), fifth_without_loops(without_loops, small, 5);
+  Choose(fourth, text, /*num_warps=*/4);
+  EXPECT_EQ(fourth.asked, 1);
+  EXPECT_TRUE(Choose(fifth, text, /*num_warps=*/4) == four);
+  EXPECT_EQ(fifth.asked, 0);
+  EXPECT_TRUE(Choose(fifth_without_loops, text, /*num_warps=*/4) == small);
 }
 
 constexpr char kAllWarpsNote[] = "// all warps: 64 bytes of shared memory\n";
@@ -314,10 +316,6 @@ TEST_F(AllWarps, OrOneBlockMoreFits) {
   EXPECT_TRUE(Choose(assembler, text) == three);
   EXPECT_EQ(assembler.asked, 1);
   EXPECT_TRUE(Choose(spills, text) == two);
-  // Of four warps there are five, and a sixth is less than a third more.
-  TwoBinaries sixth(two, three, /*blocks=*/6);
-  EXPECT_TRUE(Choose(sixth, text, /*num_warps=*/4) == two);
-  EXPECT_EQ(sixth.asked, 0);
 }
 
 // The code may grow by a sixteenth where all warps have a quarter more on its way.
