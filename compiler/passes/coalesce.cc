@@ -421,6 +421,8 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     // Those of structures last.
     std::stable_sort(accesses.begin(), accesses.end(),
                      [](const Access& a, const Access& b) { return !IsOfStructures(a) && IsOfStructures(b); });
+    const bool stores_structures = llvm::any_of(
+        accesses, [](const Access& access) { return llvm::isa<tt::StoreOp>(access.op) && IsOfStructures(access); });
     for (const Access& access : accesses) {
       Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
@@ -450,7 +452,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       axes.PutReducedLast(ShapeOf(access), order, /*from=*/1);
       const Scope scope = scopes.Of(access.op, ShapeOf(access));
       sizes.try_emplace(scope, order, size_per_thread);
-      LieBesideWhole(access, scope, sizes, order, size_per_thread);
+      if (!stores_structures) LieBesideWhole(access, scope, sizes, order, size_per_thread);
       const auto wide = access.is_scatter ? llvm::ArrayRef<WideAccess>() : llvm::ArrayRef<WideAccess>(width.accesses);
       Encode(access.op, gathered.EncodingFor(access.type, size_per_thread, order, wide));
     }
@@ -466,7 +468,8 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
            access.width == access.type.getDimSize(last);
   }
 
-  // A thread takes the structures whose elements it has of whole tensors: their components are elements of such.
+  // A thread loads the structures whose elements it has of whole tensors: their components are elements of such.
+  // Threads that store would each write a part of many sectors.
   static void LieBesideWhole(const Access& access, Scope scope, const Sizes& sizes, Order& order,
                              llvm::SmallVectorImpl<unsigned>& size_per_thread) {
     if (!IsOfStructures(access)) return;

@@ -10,7 +10,8 @@
 // Loads become one where nothing is written between them, stores where nothing at all happens to memory. Masks have to
 // be the same, and the first address a multiple of what is accessed as one. What loops load for dots stays: copies of
 // another shape would not go straight to the buffers of these. So does what is less than an element for each thread in
-// a loop: there, each thread loads what it needs itself, and waits for no other one.
+// a loop: there, each thread loads what it needs itself, and waits for no other one. So do structures that change
+// beside whole rows.
 #include <map>
 #include <vector>
 
@@ -99,7 +100,8 @@ class Joiner final {
     if (found_.empty()) return;
     const AxisInfoAnalysis axes(module_);
     std::vector<std::vector<Operation*>> joined;
-    for (const Group& group : found_) Choose(group, axes, joined);
+    for (const Group& group : found_)
+      if (!IsBesideRows(group, axes)) Choose(group, axes, joined);
     for (const std::vector<Operation*>& accesses : joined)
       llvm::isa<tt::LoadOp>(accesses[0]) ? JoinLoads(accesses) : JoinStores(accesses);
   }
@@ -168,6 +170,24 @@ class Joiner final {
     return llvm::all_of(axes.Get(pointers).dims, [&](const AxisDim& dim) {
       return dim.contiguity == 1 && dim.constancy == 1 && dim.divisibility % bytes == 0;
     });
+  }
+
+  // Whether structures of one shape are both loaded and stored, and rows of that shape lie beside them, of which a
+  // thread holds many elements. It would have to hold as many structures, and store each of them alone.
+  bool IsBesideRows(const Group& group, const AxisInfoAnalysis& axes) {
+    auto shape_of = [](Operation* op) { return llvm::cast<RankedTensorType>(op->getOperand(0).getType()).getShape(); };
+    auto one_of = [](const Group& other) { return other.by_constant.begin()->second; };
+    Operation* own = one_of(group);
+    const bool changes = llvm::any_of(found_, [&](const Group& other) {
+      return one_of(other)->getName() != own->getName() && shape_of(one_of(other)) == shape_of(own);
+    });
+    auto is_row = [&](Operation* op) {
+      if (!llvm::isa<tt::LoadOp, tt::StoreOp>(op) || !llvm::isa<RankedTensorType>(op->getOperand(0).getType()))
+        return mlir::WalkResult::advance();
+      const bool is_found = shape_of(op) == shape_of(own) && axes.Get(op->getOperand(0)).dims.back().contiguity > 1;
+      return is_found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    };
+    return changes && own->getParentOfType<tt::FuncOp>().walk(is_row).wasInterrupted();
   }
 
   static void Choose(const Group& group, const AxisInfoAnalysis& axes, std::vector<std::vector<Operation*>>& joined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: triton-opt %s --tt-join-neighbours | FileCheck %s
+// RUN: triton-opt %s "--tt-join-neighbours=threads=128" | FileCheck %s
 
 // Complex numbers: both parts at once.
 // CHECK-LABEL: @pairs
@@ -120,4 +120,56 @@ tt.func public @twice(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: tensor<
   tt.store %p, %w : tensor<64x!tt.ptr<f32>>
   tt.store %q, %v : tensor<64x!tt.ptr<f32>>
   tt.return
+}
+
+// Pairs that change beside a whole row of which a thread holds many elements.
+// CHECK-LABEL: @beside_row
+// CHECK-NOT: tt.split
+// CHECK-NOT: tt.join
+tt.func public @beside_row(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %one = arith.constant dense<1> : tensor<64xi32>
+  %two = arith.constant dense<2> : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %at = arith.muli %i, %two : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %q = tt.addptr %p, %one : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %r = tt.addptr %zs, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %w = tt.load %r : tensor<64x!tt.ptr<f32>>
+  %a = tt.load %p : tensor<64x!tt.ptr<f32>>
+  %b = tt.load %q : tensor<64x!tt.ptr<f32>>
+  %c = arith.mulf %a, %w : tensor<64xf32>
+  %d = arith.mulf %b, %w : tensor<64xf32>
+  tt.store %p, %c : tensor<64x!tt.ptr<f32>>
+  tt.store %q, %d : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+
+// Fewer pairs than threads, in a loop and in front of it.
+// CHECK-LABEL: @few
+// CHECK: tt.split
+// CHECK: scf.for
+// CHECK-NOT: tt.split
+tt.func public @few(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<64xf32> {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 1 : i32
+  %one = arith.constant dense<1> : tensor<64xi32>
+  %two = arith.constant dense<2> : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %at = arith.muli %i, %two : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %q = tt.addptr %p, %one : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %a = tt.load %p : tensor<64x!tt.ptr<f32>>
+  %b = tt.load %q : tensor<64x!tt.ptr<f32>>
+  %c = arith.mulf %a, %b : tensor<64xf32>
+  %sum = scf.for %k = %zero to %n step %step iter_args(%s = %c) -> tensor<64xf32> : i32 {
+    %d = tt.load %p : tensor<64x!tt.ptr<f32>>
+    %e = tt.load %q : tensor<64x!tt.ptr<f32>>
+    %f = arith.mulf %d, %e : tensor<64xf32>
+    %t = arith.addf %s, %f : tensor<64xf32>
+    scf.yield %t : tensor<64xf32>
+  }
+  tt.return %sum : tensor<64xf32>
 }
