@@ -18,6 +18,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/passes/passes.h"
+#include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -35,11 +36,14 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 constexpr int64_t kMostBytes = 16;
+constexpr int64_t kMostDistance = int64_t{1} << 48;
+constexpr int kMostValues = 200;  // of a sum, whose parts may have parts in common
 constexpr int64_t kSizes[] = {4, 2};
 
 // A sum of values, each with a factor, and a constant; in elements. A value counts for the dimensions that it was given
 // since.
 struct Sum {
+  int values = 0;  // that were looked at
   std::map<std::pair<void*, std::vector<int64_t>>, int64_t> terms;
   int64_t constant = 0;
 };
@@ -49,13 +53,21 @@ std::optional<int64_t> ConstantOf(Value value) {
   return mlir::matchPattern(value, mlir::m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
 }
 
+// Nothing where it is too large for sums of such numbers to be exact.
+std::optional<int64_t> Product(int64_t a, std::optional<int64_t> b) {
+  int64_t product = 0;
+  if (!b || llvm::MulOverflow(a, *b, product) || product < -kMostDistance || product > kMostDistance)
+    return std::nullopt;
+  return product;
+}
+
 // Adds `value`, so many times. As AxisInfoAnalysis does, trusts that indices do not wrap around.
 void Add(Value value, int64_t factor, std::vector<int64_t> dims, Sum& sum) {
-  if (const auto constant = ConstantOf(value)) {
-    sum.constant += factor * *constant;
+  if (const auto constant = Product(factor, ConstantOf(value))) {
+    sum.constant += *constant;
     return;
   }
-  Operation* op = value.getDefiningOp();
+  Operation* op = ++sum.values > kMostValues ? nullptr : value.getDefiningOp();
   if (llvm::isa_and_nonnull<tt::AddPtrOp, arith::AddIOp>(op)) {
     for (Value operand : op->getOperands()) Add(operand, factor, dims, sum);
     return;
@@ -67,8 +79,8 @@ void Add(Value value, int64_t factor, std::vector<int64_t> dims, Sum& sum) {
     return Add(expand.getSrc(), factor, std::move(dims), sum);
   }
   if (auto times = llvm::dyn_cast_or_null<arith::MulIOp>(op))
-    if (const auto constant = ConstantOf(times.getRhs()))
-      return Add(times.getLhs(), factor * *constant, std::move(dims), sum);
+    if (const auto product = Product(factor, ConstantOf(times.getRhs())))
+      return Add(times.getLhs(), *product, std::move(dims), sum);
   sum.terms[{value.getAsOpaquePointer(), std::move(dims)}] += factor;
 }
 
@@ -115,7 +127,8 @@ class Joiner final {
 
   bool IsLarge(Operation& op) const {
     auto type = llvm::dyn_cast<RankedTensorType>(op.getOperand(0).getType());
-    return type && (type.getNumElements() >= threads_ || !op.getParentOfType<mlir::LoopLikeOpInterface>());
+    if (!type || !llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType().isIntOrFloat()) return false;
+    return type.getNumElements() >= threads_ || !op.getParentOfType<mlir::LoopLikeOpInterface>();
   }
 
   void FindGroups(mlir::Block& block) {

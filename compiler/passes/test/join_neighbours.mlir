@@ -173,3 +173,19 @@ tt.func public @few(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) -> t
   }
   tt.return %sum : tensor<64xf32>
 }
+
+// Pointers that are loaded are no components.
+// CHECK-LABEL: @pointers
+// CHECK-NOT: tt.split
+tt.func public @pointers(%x: !tt.ptr<!tt.ptr<f32>> {tt.divisibility = 16 : i32}) -> (tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>) {
+  %one = arith.constant dense<1> : tensor<64xi32>
+  %two = arith.constant dense<2> : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %at = arith.muli %i, %two : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<!tt.ptr<f32>> -> tensor<64x!tt.ptr<!tt.ptr<f32>>>
+  %p = tt.addptr %xs, %at : tensor<64x!tt.ptr<!tt.ptr<f32>>>, tensor<64xi32>
+  %q = tt.addptr %p, %one : tensor<64x!tt.ptr<!tt.ptr<f32>>>, tensor<64xi32>
+  %a = tt.load %p : tensor<64x!tt.ptr<!tt.ptr<f32>>>
+  %b = tt.load %q : tensor<64x!tt.ptr<!tt.ptr<f32>>>
+  tt.return %a, %b : tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>
+}
