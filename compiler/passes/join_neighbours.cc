@@ -141,8 +141,10 @@ class Joiner final {
       const bool has_effects = op.getNumRegions() != 0 || !mlir::isMemoryEffectFree(&op);
       if (has_effects && !store) Keep(stores);
       if (has_effects && !load) Keep(loads);
-      if (is_known)
-        load ? EnterAny(op, loads) : EnterAlone(op, stores);
+      if (is_known && load)
+        Enter(op, loads);
+      else if (is_known)
+        EnterAlone(op, stores);
       else if (store)
         Keep(stores);
     }
@@ -161,8 +163,6 @@ class Joiner final {
     groups.push_back({std::move(sum), {{constant, &op}}});
     return groups.size() == 1;
   }
-
-  static void EnterAny(Operation& op, std::vector<Group>& groups) { Enter(op, groups); }
 
   // Stores keep their order: with one group at a time, and each place in it once.
   void EnterAlone(Operation& op, std::vector<Group>& groups) {

@@ -126,6 +126,23 @@ TEST_P(ControlFlow, ElementsMoveFromThreadToThread) {
   EXPECT_TRUE(Agree(out, wanted));
 }
 
+// A loop that makes 3 * x + i of elements x of the output in place: of those at the indices %index, which `index`
+// makes. What stands in front of the loop comes before its line.
+std::string InPlace(absl::string_view index) {
+  return absl::StrCat(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %three = arith.constant dense<3> : tensor<256xi32>
+)",
+                      index, R"(
+      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
+      %b = arith.muli %a, %three : tensor<256xi32>
+      %c = arith.addi %b, %i : tensor<256xi32>
+      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
+    }
+    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)");
+}
+
 // Each iteration takes the elements in another order, which arithmetic tells.
 TEST_P(ControlFlow, OrdersMoveElementsFromThreadToThread) {
   constexpr int kIterations = 5;
@@ -137,9 +154,7 @@ TEST_P(ControlFlow, OrdersMoveElementsFromThreadToThread) {
       const auto at = static_cast<size_t>((i * 37 + k * 67) % 256);
       wanted.SetInt(at, wanted.Int(at) * 3 + i);
     }
-  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
-    %three = arith.constant dense<3> : tensor<256xi32>
-    %size = arith.constant dense<256> : tensor<256xi32>
+  const absl::Status status = Run(InPlace(R"(    %size = arith.constant dense<256> : tensor<256xi32>
     %of_place = arith.constant dense<37> : tensor<256xi32>
     %of_iteration = arith.constant 67 : i32
     %places = arith.muli %i, %of_place : tensor<256xi32>
@@ -148,14 +163,7 @@ TEST_P(ControlFlow, OrdersMoveElementsFromThreadToThread) {
       %aheads = tt.splat %ahead : i32 -> tensor<256xi32>
       %at = arith.addi %places, %aheads : tensor<256xi32>
       %index = arith.remsi %at, %size : tensor<256xi32>
-      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
-      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
-      %b = arith.muli %a, %three : tensor<256xi32>
-      %c = arith.addi %b, %i : tensor<256xi32>
-      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
-    }
-    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
-    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+)"),
                                   in, out, kIterations);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Agree(out, wanted));
@@ -174,23 +182,14 @@ TEST_P(ControlFlow, IndicesMoveElementsFromThreadToThread) {
       const auto at = static_cast<size_t>(indices.Int(k * 256 + i));
       wanted.SetInt(at, wanted.Int(at) * 3 + i);
     }
-  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
-    %three = arith.constant dense<3> : tensor<256xi32>
-    %size = arith.constant 256 : i32
+  const absl::Status status = Run(InPlace(R"(    %size = arith.constant 256 : i32
     scf.for %k = %zero to %n step %one : i32 {
       %row = arith.muli %k, %size : i32
       %rows = tt.splat %row : i32 -> tensor<256xi32>
       %at = arith.addi %rows, %i : tensor<256xi32>
       %q = tt.addptr %ins, %at : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
       %index = tt.load %q : tensor<256x!tt.ptr<i32>>
-      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
-      %a = tt.load %p : tensor<256x!tt.ptr<i32>>
-      %b = arith.muli %a, %three : tensor<256xi32>
-      %c = arith.addi %b, %i : tensor<256xi32>
-      tt.store %p, %c : tensor<256x!tt.ptr<i32>>
-    }
-    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
-    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+)"),
                                   indices, out, kIterations);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Agree(out, wanted));

@@ -29,6 +29,7 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 // asked once more, and the better binary is kept,
 //   - for as many blocks as it leaves room for, then for all registers, where it stores values although a thread may
 //     have more registers,
+//   - for waits after groups of products of wgmma, where it makes each product wait,
 //   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out,
 //   - for all registers that as many blocks leave, or fewer blocks, where an iteration waits for memory more than once
 //     and threads load less at once than they could,
