@@ -19,7 +19,9 @@
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.
 //     Where it makes each wait for itself, also without being asked for more blocks, a text in which threads wait for
-//     each group of products is better: the products of a group then run one after the other without waits.
+//     each group of products is better: the products of a group then run one after the other without waits. More
+//     blocks are then asked for with these waits. They are not tried where only more blocks make products wait: values
+//     would be stored, too.
 //   - Products of mma that add to what the one before makes, for registers are too few for several sums at once. What
 //     a warp waits for these must not be more than what more blocks bring.
 //   - Code without loops that loads from memory: all is done once, and a block mostly waits. Products may wait for each
@@ -65,12 +67,14 @@
 // more blocks as much. No block is given up for that: a thread waits at most a few times, and the next block waits
 // meanwhile. Where it loads a long row, and so waits many times, it is as in a loop. Nor is a block given up for what
 // is no long row, where all together have twice as much on its way as memory delivers until it answers. Nor is one
-// given up where a thread had more registers before more blocks were taken, and loaded no more. A block alone on its
+// given up where a thread had more registers before more blocks were taken, and loaded no more, or where the assembler
+// leaves registers that it may have. A block alone on its
 // multiprocessor gets a second one then, although both load less: one computes and stores while the other waits.
 //
 // The assembler does not always order products of mma so that none waits for the one before, or reads of shared memory
 // so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
-// is asked for as many blocks as it has left room for. That is taken where a warp then issues an iteration sooner.
+// is asked for as many blocks as it has left room for, if these leave more registers than it takes. That is taken where
+// a warp then issues an iteration sooner.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -313,28 +317,35 @@ std::string WaitingForGroups(absl::string_view ptx) {
   return absl::StrReplaceAll(ptx, {{kEndOfGroup, absl::StrCat(kEndOfGroup, kWaitForAll)}});
 }
 
+// Whether the assembler could take a whole unit of registers more, of so many that it may have.
+bool HasMore(const BinaryResources& taken, int64_t registers, const TargetInfo& info) {
+  return taken.registers.value_or(kMostRegisters) + info.multiprocessor.register_unit / kLanes <= registers;
+}
+
 // Whether the assembler has made each product of wgmma wait for the one before, although groups have several.
 bool IsSerial(const CubinCode& code, absl::string_view ptx) {
   const int64_t products = Occurrences(kProduct, ptx);
   return static_cast<int64_t>(code.waits) >= kWaitsOfProduct * products && products > Occurrences(kEndOfGroup, ptx);
 }
 
-// The binary in which threads wait for groups of products, where each product waits for itself in `once`.
-std::string WithGroups(std::string once, const std::string& kernel, const std::optional<Note>& note, Assemble assemble,
-                       const std::string& ptx, int num_warps, const TargetInfo& info) {
+// Whether the text in which threads wait for groups of products is better than `once`, in which each product waits for
+// itself. If so, `once` becomes its binary.
+bool TakeGroups(std::string& once, const std::string& kernel, const std::optional<Note>& note, Assemble assemble,
+                const std::string& ptx, int num_warps, const TargetInfo& info) {
   const int arch = info.arch.get<int>();
   const CubinCode before = CodeOfCubin(once, kernel, arch);
-  if (!IsSerial(before, ptx)) return once;
+  if (!IsSerial(before, ptx)) return false;
   absl::StatusOr<std::string> again = assemble(WaitingForGroups(ptx));
-  if (!again.ok()) return once;
+  if (!again.ok()) return false;
   auto blocks = [&](const std::string& binary) {
     return note ? Blocks(ResourcesOfCubin(binary, kernel), *note, num_warps, info) : 1;
   };
-  if (blocks(*again) < blocks(once)) return once;
+  if (blocks(*again) < blocks(once)) return false;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
   // A value that is stored takes far less time than a product.
   const bool is_better = after.waits < before.waits && after.locals + after.waits <= before.locals + before.waits;
-  return is_better ? *std::move(again) : once;
+  if (is_better) once = *std::move(again);
+  return is_better;
 }
 
 // The binary for as many blocks as `once` leaves room for, where it stores nothing, or for one block on a
@@ -452,7 +463,6 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return std::nullopt;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return std::nullopt;
-  again = WithGroups(*std::move(again), kernel, note, assemble, Asking(ptx, note, blocks), num_warps, info);
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   if (Blocks(now, note, num_warps, info) < blocks) return std::nullopt;
   const CubinCode after = CodeOfCubin(*again, kernel, arch);
@@ -526,8 +536,9 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
   const int64_t had = AskedBlocks(ptx, note);
   int64_t tried = had > 0 ? RegistersOf(had, num_warps, info) : 0;
   const int64_t fewer = BlocksWithMoreRegisters(blocks, num_warps, info);
+  bool wants_more = true;
   for (const int64_t asked : {blocks, fewer, blocks / 2}) {
-    if (asked < blocks && !may_give_up) break;
+    if (!wants_more || (asked < blocks && !may_give_up)) break;
     const bool half = asked < fewer, several = !half && asked < blocks - 1;
     // Memory is busy.
     if (several && now_loads * kEnough >= enough) continue;
@@ -540,6 +551,7 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);
+    wants_more = !HasMore(now, left, info);
     if (now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) continue;
     const auto resident = static_cast<double>(Blocks(now, note, num_warps, info));
     const double of_thread = CodeOfCubin(*again, kernel, arch).AtOnce();
@@ -568,7 +580,7 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   const CubinCode before = CodeOfCubin(once, kernel, arch);
   const int64_t blocks = Blocks(taken, note, num_warps, info);
   const bool waits = before.product_latency * kInstructionBytes > kManyCycles * before.product_bytes;
-  if (!waits || blocks == 0) return once;
+  if (!waits || blocks == 0 || !HasMore(taken, RegistersOf(blocks, num_warps, info), info)) return once;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -632,13 +644,15 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   if (!once.ok()) return once;
   const std::optional<Note> note = FindNote(ptx);
   std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
-  best = WithGroups(std::move(best), kernel, note, assemble, ptx, num_warps, info);
+  // The notes stand in front of all products.
+  const bool in_groups = TakeGroups(best, kernel, note, assemble, ptx, num_warps, info);
   if (!note) return best;
-  best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  const std::string text = in_groups ? WaitingForGroups(ptx) : ptx;
+  best = WithoutLeastBlocks(std::move(best), kernel, *note, assemble, text, num_warps, info);
   const std::string before = best;
-  if (auto more = MoreBlocks(best, kernel, *note, assemble, ptx, num_warps, info)) best = *std::move(more);
-  best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, ptx, num_warps, info);
-  return WithFewerWaits(std::move(best), kernel, *note, assemble, ptx, num_warps, info);
+  if (auto more = MoreBlocks(best, kernel, *note, assemble, text, num_warps, info)) best = *std::move(more);
+  best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, text, num_warps, info);
+  return WithFewerWaits(std::move(best), kernel, *note, assemble, text, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -6,102 +6,14 @@
 #include "absl/strings/str_replace.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
-#include "compiler/targets/nvidia/test_loop.h"
-#include "compiler/targets/nvidia/toolchain.h"
+#include "compiler/targets/nvidia/test_second_assembly.h"
 #include "gtest/gtest.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
 
-constexpr int kWarps = 8;
-constexpr char kNote[] = "// second block: 65536 bytes of shared memory\n";
-
-// A kernel that has `live` words in registers at once, `times` times, of blocks of 256 threads. They come from shared
-// memory, for which it does not wait long. It waits for products of wgmma `waits` times.
-std::string Kernel(int live, int times, absl::string_view note = kNote, int waits = 0) {
-  std::string text = absl::StrCat(
-      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n", note,
-      "{\n.reg .b64 %rd<3>;\n.reg .b32 %r<", live,
-      ">, %at;\nmov.u32 %at, %tid.x;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n");
-  for (int time = 0; time < times; ++time) {
-    for (int i = 0; i < live; ++i) absl::StrAppend(&text, "ld.volatile.shared.u32 %r", i, ", [%at+", 4 * i, "];\n");
-    for (int i = 0; i < live; ++i)
-      absl::StrAppend(&text, "st.volatile.global.u32 [%rd2+", 4 * i, "], %r", live - 1 - i, ";\n");
-  }
-  for (int i = 0; i < waits; ++i)
-    absl::StrAppend(&text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
-  return absl::StrCat(text, "ret;\n}\n");
-}
-
-// The same with a loop that reads words, and makes eight products of mma for so many sums.
-std::string KernelWithProducts(int live, int sums, absl::string_view note = kNote, int words = 64) {
-  std::string loop = "{\n.reg .f32 %m<32>;\n.reg .b32 %h<6>, %n;\n.reg .pred %p;\nmov.u32 %n, 0;\n";
-  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&loop, "mov.f32 %m", i, ", 0f00000000;\n");
-  absl::StrAppend(&loop, "loop:\n.pragma \"nounroll\";\n");
-  for (int i = 0; i < words; ++i) absl::StrAppend(&loop, "ld.volatile.shared.u32 %h", i % 6, ", [%at+", 4 * i, "];\n");
-  for (int i = 0; i < 8; ++i) {
-    const int at = i % sums * 4;
-    const std::string sum = absl::StrCat("{%m", at, ", %m", at + 1, ", %m", at + 2, ", %m", at + 3, "}");
-    absl::StrAppend(&loop, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ", sum,
-                    ", {%h0, %h1, %h2, %h3}, {%h4, %h5}, ", sum, ";\n");
-  }
-  absl::StrAppend(&loop, "add.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, %at;\n@%p bra loop;\n");
-  for (int i = 0; i < 4 * sums; ++i) absl::StrAppend(&loop, "st.volatile.global.f32 [%rd2+", 4 * i, "], %m", i, ";\n");
-  return absl::StrReplaceAll(Kernel(live, 1, note), {{"ret;\n", absl::StrCat(loop, "}\nret;\n")}});
-}
-
-// Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
-class TwoBinaries final : public Assembler {
- public:
-  TwoBinaries(std::string one, std::string two, int blocks = 2)
-      : one_(std::move(one)), two_(std::move(two)), directive_(absl::StrCat("\n.minnctapersm ", blocks, "\n")) {}
-  std::string Name() const override { return "two binaries"; }
-  int PtxVersion() const override { return 80; }
-  std::string Path() const override { return ""; }
-  absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
-    const bool asks = absl::StrContains(ptx, directive_);
-    ++(asks ? asked : plain);
-    return asks ? two_ : one_;
-  }
-  mutable int plain = 0, asked = 0;
-
- private:
-  const std::string one_, two_, directive_;
-};
-
-class SecondAssembly : public testing::Test {
- protected:
-  void SetUp() override {
-    auto assembler = Toolchain::ForConfig(TargetConfig())->GetAssembler();
-    if (!assembler.ok()) GTEST_SKIP() << assembler.status();
-    options_.arch = "sm_90a";
-    info_.arch = 90;
-    info_.registers = 64 * 1024;
-    info_.multiprocessor = {/*warps=*/64,          /*blocks=*/32,
-                            /*register_unit=*/256, /*shared_bytes=*/233472,
-                            /*shared_unit=*/128,   /*reserved_shared_bytes=*/1024};
-    large_ = Binary(Kernel(160, 1, ".maxnreg 168\n"));
-    small_ = Binary(Kernel(100, 1));
-    long_ = Binary(Kernel(100, 4));
-  }
-
-  std::string Binary(const std::string& text) {
-    auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())->Assemble(text, options_);
-    return binary.ok() ? *binary : "";
-  }
-
-  std::string Choose(const Assembler& assembler, const std::string& text, int num_warps = kWarps) {
-    return AssembleBest(assembler, text, options_, num_warps, info_).value_or("");
-  }
-
-  AssembleOptions options_;
-  TargetInfo info_;
-  std::string large_, small_, long_;
-};
-
 class SecondBlock : public SecondAssembly {};
 class AllWarps : public SecondAssembly {};
-class AllRegisters : public SecondAssembly {};
 
 TEST_F(SecondBlock, IsTakenWhereItCostsNothing) {
   TwoBinaries assembler(large_, small_);
@@ -145,12 +57,19 @@ TEST_F(SecondBlock, IsLeftWhereProductsAddToTheOneBefore) {
 
 // Registers leave room for two blocks.
 TEST_F(SecondBlock, IsAskedForAgainWhereProductsWaitForEachOther) {
-  const std::string in_chains = Binary(KernelWithProducts(100, 1, kNote, 6));
-  const std::string apart = Binary(KernelWithProducts(100, 8, kNote, 6));
+  const std::string few = absl::StrCat(".maxnreg 112\n", kNote);
+  const std::string in_chains = Binary(KernelWithProducts(80, 1, few, 6));
+  const std::string apart = Binary(KernelWithProducts(80, 8, few, 6));
+  const std::string full = Binary(KernelWithProducts(116, 1, kNote, 6));
   ASSERT_NE(apart, "");
-  TwoBinaries better(in_chains, apart), worse(apart, in_chains);
+  ASSERT_GT(ResourcesOfCubin(full, "kernel").registers.value_or(0), 120);
+  ASSERT_LE(ResourcesOfCubin(full, "kernel").registers.value_or(999), 128);
+  TwoBinaries better(in_chains, apart), worse(apart, in_chains), has_all(full, apart);
   EXPECT_TRUE(Choose(better, Kernel(100, 1)) == apart);
   EXPECT_TRUE(Choose(worse, Kernel(100, 1)) == apart);
+  // It has the registers that two blocks leave.
+  EXPECT_TRUE(Choose(has_all, Kernel(100, 1)) == full);
+  EXPECT_EQ(has_all.asked, 0);
 }
 
 // A kernel of two groups of two products, which it names in comments.
@@ -159,19 +78,23 @@ std::string KernelOfGroups(int live) {
   return absl::StrCat(Kernel(live, 1), group, group);
 }
 
-// Gives one binary to texts that wait for each group, and another one to all others.
+// Gives one binary to texts that wait for each group, and another one to all others. Of texts that ask for two blocks,
+// only those that wait for each group get `two`.
 class Groups final : public Assembler {
  public:
-  Groups(std::string others, std::string groups) : others_(std::move(others)), groups_(std::move(groups)) {}
+  Groups(std::string others, std::string groups, std::string two = "")
+      : others_(std::move(others)), groups_(std::move(groups)), two_(std::move(two)) {}
   std::string Name() const override { return "groups"; }
   int PtxVersion() const override { return 80; }
   std::string Path() const override { return ""; }
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
-    return absl::StrContains(ptx, "commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;") ? groups_ : others_;
+    const bool in_groups = absl::StrContains(ptx, "commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
+    if (in_groups && !two_.empty() && absl::StrContains(ptx, "\n.minnctapersm 2\n")) return two_;
+    return in_groups ? groups_ : others_;
   }
 
  private:
-  const std::string others_, groups_;
+  const std::string others_, groups_, two_;
 };
 
 TEST_F(SecondBlock, OrOneWaitsForGroupsWhereTheAssemblerMakesProductsWait) {
@@ -183,6 +106,17 @@ TEST_F(SecondBlock, OrOneWaitsForGroupsWhereTheAssemblerMakesProductsWait) {
   EXPECT_TRUE(Choose(Groups(serial, more), KernelOfGroups(60)) == serial);
   EXPECT_TRUE(Choose(Groups(serial, large), KernelOfGroups(60)) == serial);          // one block instead of two
   EXPECT_TRUE(Choose(Groups(overlapped, fewer), KernelOfGroups(60)) == overlapped);  // not each product
+}
+
+TEST_F(SecondBlock, OfGroupsThatAreWaitedFor) {
+  const std::string few = absl::StrCat(".maxnreg 168\n", kNote);
+  const std::string serial = Binary(Kernel(160, 1, few, 8)), groups = Binary(Kernel(160, 1, few, 4)),
+                    two = Binary(Kernel(100, 1, kNote, 4)), in_vain = Binary(Kernel(100, 1, kNote, 8));
+  EXPECT_TRUE(Choose(Groups(serial, groups, two), KernelOfGroups(160)) == two);
+  // Only the second block makes products wait.
+  TwoBinaries assembler(large_, in_vain);
+  EXPECT_TRUE(Choose(assembler, KernelOfGroups(160)) == large_);
+  EXPECT_EQ(assembler.asked, 1);
 }
 
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
@@ -242,8 +176,6 @@ TEST_F(SecondBlock, IsTriedForLoopsOfProductsWhereItIsAThirdMore) {
   EXPECT_EQ(fifth.asked, 0);
   EXPECT_TRUE(Choose(fifth_without_loops, text, /*num_warps=*/4) == small);
 }
-
-constexpr char kAllWarpsNote[] = "// all warps: 64 bytes of shared memory\n";
 
 // Eight blocks of eight warps are all warps, and leave a thread 32 registers.
 TEST_F(AllWarps, FitWhereAFewRegistersAreTooMany) {
@@ -435,8 +367,7 @@ TEST_F(AllWarps, OfABlockThatIsAloneMayStoreAFewValuesOnceForFarMoreLoads) {
 
 // With four blocks of 16 warps each load waits for the one before.
 TEST_F(AllWarps, OneBlockLessThatLoadsMoreAtOnce) {
-  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
-                    at_once = Binary(LoopThatLoads(4, true, "sm_90a"));
+  const std::string alone = OneByOne(), at_once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14));
   ASSERT_NE(alone, "");
   ASSERT_NE(at_once, "");
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
@@ -480,8 +411,7 @@ TEST_F(AllWarps, OfAKernelThatLoadsLittleAtOnce) {
 
 // Two blocks of 32 warps, of which each has 16 KiB on its way, have enough where memory delivers 6 KB until it answers.
 TEST_F(AllWarps, ASecondBlockOfThoseThatLoadEnough) {
-  const std::string alone = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/16)),
-                    two = Binary(LoopThatLoads(4, false, "sm_90a"));
+  const std::string alone = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/16)), two = OneByOne();
   auto chosen = [&](const std::string& first, const std::string& second, int blocks) {
     TwoBinaries assembler(first, second, blocks);
     const std::string loads = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n");
@@ -501,8 +431,7 @@ TEST_F(AllWarps, ASecondBlockOfThoseThatLoadEnough) {
 
 // Fifteen blocks of four warps leave a thread 32 registers, as sixteen do. Twelve leave 40.
 TEST_F(AllWarps, SeveralBlocksLessWhereMemoryIsNotBusy) {
-  const std::string alone = Binary(LoopThatLoads(4, false, "sm_90a")),
-                    at_once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14));
+  const std::string alone = OneByOne(), at_once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/14));
   ASSERT_GT(ResourcesOfCubin(at_once, "kernel").registers.value_or(0), 32);
   ASSERT_LE(ResourcesOfCubin(at_once, "kernel").registers.value_or(99), 40);
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n"));
@@ -534,12 +463,13 @@ TEST_F(AllWarps, AreAssembledOnceForEachNumberOfRegisters) {
 
 // Without a loop, a thread that loads a long row waits as often as in one.
 TEST_F(AllWarps, FewerOfCodeThatWaitsManyTimes) {
-  const std::string one_by_one = Binary(CodeThatLoads(32, false, "sm_90a")),
+  const std::string one_by_one = OneByOne(32, /*loads=*/32, /*loops=*/false),
                     at_once = Binary(CodeThatLoads(32, true, "sm_90a"));
   auto text = [](int loads) {
     return Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads ", loads, " bytes at once\n"));
   };
-  TwoBinaries row(one_by_one, at_once, /*blocks=*/4), piece(one_by_one, at_once, 4);
+  const std::string others = OneByOne(40, 32, false);
+  TwoBinaries row(one_by_one, at_once, /*blocks=*/4, others), piece(one_by_one, at_once, 4, others);
   EXPECT_TRUE(Choose(row, text(512)) == at_once);
   EXPECT_TRUE(Choose(piece, text(256)) == one_by_one);
   EXPECT_EQ(piece.asked, 0);
@@ -589,14 +519,19 @@ TEST_F(AllWarps, NoFewerRegistersThanTheTextLeftFree) {
 
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
 TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
-  const std::string little = Binary(LoopThatLoads(4, false, "sm_90a")), much = Binary(LoopThatLoads(8, true, "sm_90a"));
-  TwoBinaries row(little, much, /*blocks=*/4), piece(little, much, 4), no_more(little, little, 4);
+  const std::string little = OneByOne(), others = OneByOne(40), much = Binary(LoopThatLoads(8, true, "sm_90a"));
+  TwoBinaries row(little, much, /*blocks=*/4, others), piece(little, much, 4, others),
+      no_more(little, little, 4, others);
+  TwoBinaries wants_no_more(little, much, /*blocks=*/4);
   const std::string long_row = absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n");
   EXPECT_TRUE(Choose(row, Kernel(24, 1, long_row)) == much);
   EXPECT_TRUE(Choose(piece, Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 256 bytes at once\n"))) == little);
   EXPECT_EQ(piece.asked, 0);
   EXPECT_TRUE(Choose(no_more, Kernel(24, 1, long_row)) == little);
   EXPECT_EQ(no_more.asked, 1);
+  // It could take 40 registers, and takes 32.
+  EXPECT_TRUE(Choose(wants_no_more, Kernel(24, 1, long_row)) == little);
+  EXPECT_EQ(wants_no_more.asked, 0);
 }
 
 // Registers that were there before more blocks took them, and were of no use for that.
@@ -617,14 +552,14 @@ TEST_F(AllWarps, NoFewerBlocksWhereMoreRegistersLoadedNoMore) {
 
 // The assembler has unrolled the loop. Half of the blocks load twice as much at once, if memory delivers that.
 TEST_F(AllWarps, HalfOfTheBlocksWhereMemoryDeliversMore) {
-  const std::string little = Binary(LoopThatLoads(4, false, "sm_90a")),
+  const std::string little = OneByOne(), others = OneByOne(40),
                     much = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/36));
   const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 16 bytes at once\n"));
   info_.multiprocessors = 1;
   info_.rates.memory_bytes = 16;
   for (const bool delivers : {true, false}) {
     info_.rates.memory_latency = delivers ? 10240 : 1024;
-    TwoBinaries half(little, much, /*blocks=*/2);
+    TwoBinaries half(little, much, /*blocks=*/2, others);
     EXPECT_TRUE(Choose(half, text, /*num_warps=*/16) == (delivers ? much : little));
     EXPECT_EQ(half.asked, 1);
   }
@@ -657,87 +592,6 @@ TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
   TwoBinaries fits(alone, few, /*blocks=*/8);
   EXPECT_TRUE(Choose(fits, text, /*num_warps=*/1) == few);
   EXPECT_EQ(fits.plain, 0);
-}
-
-TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
-  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
-  TwoBinaries assembler(stores, large_, /*blocks=*/1);
-  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, "")) == large_);
-  EXPECT_EQ(assembler.asked, 1);
-  TwoBinaries no_better(stores, stores, /*blocks=*/1);
-  EXPECT_TRUE(Choose(no_better, Kernel(160, 1, "")) == stores);
-}
-
-// Four blocks of eight warps leave a thread 64 registers, which are enough where the assembler has to do with them.
-TEST_F(AllRegisters, AreNotTakenWhereAsManyBlocksStoreNothing) {
-  const std::string stores = Binary(Kernel(64, 1, ".maxnreg 64\n")), fits = Binary(Kernel(40, 1));
-  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
-  ASSERT_LE(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 64);
-  TwoBinaries assembler(stores, fits, /*blocks=*/4);
-  EXPECT_TRUE(Choose(assembler, Kernel(64, 1, kAllWarpsNote)) == fits);
-}
-
-// As many blocks leave no registers for as much as it stores: they are not tried.
-TEST_F(AllRegisters, AreTakenAtOnceWhereMuchIsStored) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
-  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 64);
-  TwoBinaries assembler(stores, large_, /*blocks=*/1);
-  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, kAllWarpsNote)) == large_);
-  EXPECT_EQ(assembler.asked, 1);
-}
-
-// Far more is live at once than fits: what asks for one block is assembled first, and alone where it stores values.
-TEST_F(AllRegisters, AreAskedForAtFirstWhereFarMoreIsLive) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
-  const auto live = [](int64_t words) {
-    return absl::StrCat(Kernel(160, 1, kAllWarpsNote), "\n// ", words, " words live at once\n");
-  };
-  TwoBinaries far(large_, stores, /*blocks=*/1), fits(large_, large_, /*blocks=*/1), near(large_, stores, /*blocks=*/1);
-  EXPECT_TRUE(Choose(far, live(510)) == stores);
-  EXPECT_EQ(far.plain, 0);
-  EXPECT_TRUE(Choose(fits, live(510)) == large_);
-  EXPECT_GT(fits.plain, 0);
-  EXPECT_TRUE(Choose(near, live(509)) == large_);
-  EXPECT_EQ(near.asked, 0);
-}
-
-// The array of the text is as large as what the binary has in local memory, or smaller.
-TEST_F(AllRegisters, AreNotAskedForWhereAllThatIsStoredIsAnArray) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
-  const int64_t bytes = ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0);
-  ASSERT_GT(bytes, 16);
-  const auto with_array = [](int64_t of, absl::string_view note) {
-    std::string text = Kernel(160, 1, note);
-    return text.insert(text.find("{\n") + 2, absl::StrCat("\t.local .align 4 .b8 \t__local_depot0[", of, "];\n"));
-  };
-  TwoBinaries all(stores, large_, /*blocks=*/1), most(stores, large_, /*blocks=*/1);
-  EXPECT_TRUE(Choose(all, with_array(bytes - 4, "")) == stores);
-  EXPECT_EQ(all.asked, 0);
-  EXPECT_TRUE(Choose(most, with_array(bytes - 16, "")) == large_);
-  // Nor where the least number of blocks is not what makes a thread store.
-  const std::string asks = absl::StrCat(kAllWarpsNote, ".minnctapersm 4\n");
-  TwoBinaries few(large_, stores, /*blocks=*/4), many(large_, stores, /*blocks=*/4);
-  EXPECT_TRUE(Choose(few, with_array(bytes - 4, asks)) == stores);
-  EXPECT_TRUE(Choose(many, with_array(bytes - 16, asks)) == large_);
-}
-
-// A thread of 32 warps has 64 registers at most.
-TEST_F(AllRegisters, AreNotAskedForWhereTheyAreTaken) {
-  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
-  TwoBinaries taken(stores, large_, /*blocks=*/1);
-  EXPECT_TRUE(Choose(taken, Kernel(160, 1, ""), /*num_warps=*/32) == stores);
-  EXPECT_EQ(taken.asked, 0);
-}
-
-TEST_F(AllRegisters, AreNotAskedForWhereNothingIsStoredOrALimitIsGiven) {
-  TwoBinaries fits(large_, small_, /*blocks=*/1);
-  EXPECT_TRUE(Choose(fits, Kernel(160, 1, "")) == large_);
-  EXPECT_EQ(fits.asked, 0);
-  const std::string limit = ".maxnreg 64\n";
-  TwoBinaries limited(Binary(Kernel(160, 1, limit)), large_, /*blocks=*/1);
-  EXPECT_FALSE(Choose(limited, Kernel(160, 1, limit)) == large_);
-  EXPECT_EQ(limited.plain, 1);
 }
 
 TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
