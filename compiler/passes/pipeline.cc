@@ -363,13 +363,26 @@ class LoopPipeliner final {
   llvm::SmallVector<Value> copies_;  // tokens of the iteration's copies, while it is emitted
 };
 
+// Whether an iteration of the new loop has read a slot before it fills the slot anew.
+bool IsReadFirst(tt::LoadOp load, const LoopSchedule& schedule, ForOp loop) {
+  if (!load->hasAttr(kInPlaceAttr)) return true;
+  const int read_stage = schedule.StageOf(load) + LatencyOf(load);
+  llvm::SmallVector<BufferRead> reads = ReadsOf(load, loop.getBody());
+  for (Operation* op : schedule.order()) {
+    if (op == load.getOperation()) return reads.empty();
+    if (schedule.StageOf(op) == read_stage)
+      llvm::erase_if(reads, [&](const BufferRead& read) { return llvm::is_contained(UsesOf(op), read.defines); });
+  }
+  return false;
+}
+
 // Whether every load that shall go through a buffer can.
-bool CanBuffer(const LoopSchedule& schedule) {
-  return llvm::all_of(schedule.order(), [](Operation* op) {
+bool CanBuffer(const LoopSchedule& schedule, ForOp loop) {
+  return llvm::all_of(schedule.order(), [&](Operation* op) {
     if (!IsBuffered(op)) return true;
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
-    return type && type.getElementType().isIntOrFloat() && HasCopies(type);
+    return type && type.getElementType().isIntOrFloat() && HasCopies(type) && IsReadFirst(load, schedule, loop);
   });
 }
 
@@ -384,7 +397,7 @@ class PipelinePass : public impl::PipelinePassBase<PipelinePass> {
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
     for (ForOp loop : loops) {
       std::optional<LoopSchedule> schedule = LoopSchedule::Read(loop);
-      if (schedule && schedule->IsLegal(loop) && CanBuffer(*schedule) && CanExpand(loop)) {
+      if (schedule && schedule->IsLegal(loop) && CanBuffer(*schedule, loop) && CanExpand(loop)) {
         LoopPipeliner(loop, *schedule).Run();
       } else {
         EraseSchedule(loop);

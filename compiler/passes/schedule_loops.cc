@@ -29,6 +29,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace tritond::compiler {
 
@@ -91,6 +92,9 @@ class Scheduler final {
   //   the late dot
   //   all else
   bool RunLate() {
+    // Copies come too early for slots that are still to be read.
+    if (llvm::any_of(loop_.getBody()->without_terminator(), [](Operation& op) { return IsCopyInPlace(&op); }))
+      return false;
     const int last = max_stage_ + 1;
     mlir::Builder b(loop_.getContext());
     llvm::DenseMap<Operation*, int> clusters;
@@ -140,20 +144,23 @@ class Scheduler final {
   // Copies into the slots that their iteration of the new loop has read, and what they alone need in their stage.
   llvm::SmallPtrSet<Operation*, 8> CopiesInPlace() {
     llvm::SmallPtrSet<Operation*, 8> last;
-    auto loads = llvm::make_filter_range(loop_.getBody()->getOps<tt::LoadOp>(),
-                                         [](tt::LoadOp load) { return load->hasAttr(kInPlaceAttr); });
-    if (loads.empty()) return last;
-    const int stage = stages_[*loads.begin()];
+    llvm::SmallSet<int, kMaxStages> stages;
+    for (auto load : loop_.getBody()->getOps<tt::LoadOp>())
+      if (IsCopyInPlace(load)) stages.insert(stages_[load]);
     for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator())) {
-      if (stages_[&op] != stage || op.hasAttr(kInRegistersAttr)) continue;
+      const int stage = stages_[&op];
+      if (!stages.contains(stage) || op.hasAttr(kInRegistersAttr)) continue;
       const bool is_alone = llvm::all_of(op.getUsers(), [&](Operation* user) {
         user = loop_.getBody()->findAncestorOpInBlock(*user);
         return llvm::isa<mlir::scf::YieldOp>(user) || stages_[user] != stage || last.contains(user);
       });
-      if (op.hasAttr(kInPlaceAttr) || is_alone) last.insert(&op);
+      if (IsCopyInPlace(&op) || is_alone) last.insert(&op);
     }
     return last;
   }
+
+  // Loads into registers have no slot.
+  static bool IsCopyInPlace(Operation* op) { return op->hasAttr(kInPlaceAttr) && IsBuffered(op); }
 
   void Write() {
     mlir::Builder b(loop_.getContext());

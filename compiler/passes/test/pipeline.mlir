@@ -468,3 +468,30 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#0, %r#1 : tensor<64x64xf32, #old>, tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// The slot that is filled here has not been read yet: nothing begins early.
+// CHECK-LABEL: @in_place_too_early
+//   CHECK-NOT:   ttg.local_alloc
+//       CHECK:   tt.load
+//   CHECK-NOT:   ttg.local_alloc
+//       CHECK:   tt.return
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @in_place_too_early(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %y: tensor<64x64xf16, #b>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p {loop.cluster = 0 : i32, loop.in_place, loop.stage = 0 : i32, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x {loop.cluster = 1 : i32, loop.stage = 1 : i32} : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %d = tt.dot %xa, %y, %acc {loop.cluster = 1 : i32, loop.stage = 1 : i32} : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    } {tt.scheduled_max_stage = 1 : i32}
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+}

@@ -235,3 +235,34 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<8192xf32, #blocked>
   }
 }
+
+// -----
+
+// A copy into the slot that the iteration has read comes last, also where its address is loaded into registers.
+// CHECK-LABEL: @in_place_at_loaded_address
+//       CHECK:   tt.load {{.*}}loop.in_place, loop.in_registers, loop.stage = 0 : i32
+//       CHECK:   tt.addptr {{.*}}loop.cluster = 5 : i32, loop.stage = 1 : i32
+//       CHECK:   tt.load {{.*}}loop.cluster = 5 : i32, loop.in_place, loop.stage = 1 : i32
+//       CHECK:   tt.dot {{.*}}loop.cluster = 4 : i32, loop.stage = 2 : i32
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @in_place_at_loaded_address(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %indices: !tt.ptr<i32>, %y: tensor<64x64xf16, #b>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %at = tt.addptr %indices, %i : !tt.ptr<i32>, i32
+      %index = tt.load %at {loop.in_place, loop.in_registers, tt.latency = 1 : i32} : !tt.ptr<i32>
+      %offset = tt.splat %index : i32 -> tensor<64x64xi32, #blocked>
+      %px = tt.addptr %p, %offset : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      %x = tt.load %px {loop.in_place, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %d = tt.dot %xa, %y, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+}
