@@ -46,11 +46,17 @@ bool IsRead(tt::LoadOp load, OperandTest test) {
 
 }  // namespace
 
+bool IsPromoted(tt::DotOp dot) {
+  auto b = llvm::cast<RankedTensorType>(dot.getB().getType());
+  const int64_t most = dot.getMaxNumImpreciseAcc(), k = b.getShape()[b.getRank() - 2];
+  return llvm::isa<mlir::FloatType>(b.getElementType()) && b.getElementTypeBitWidth() == 8 && most > 0 && most <= k;
+}
+
 bool OutlivesIteration(tt::DotOp dot, ForOp loop) {
   auto type = llvm::cast<RankedTensorType>(dot.getType());
   auto b = llvm::cast<RankedTensorType>(dot.getB().getType());
   auto unit = llvm::dyn_cast_if_present<ttg::MatrixEncoding>(type.getEncoding());
-  if (dot->getBlock() != loop.getBody() || !unit) return false;
+  if (dot->getBlock() != loop.getBody() || !unit || IsPromoted(dot)) return false;
   // Others are rounded as soon as they are there.
   if (!unit.AddsToResult(b.getElementType(), type.getElementType())) return false;
   auto operand = llvm::dyn_cast_if_present<ttg::DotOperandEncodingAttr>(b.getEncoding());

@@ -8,6 +8,10 @@
 
 namespace tritond::compiler {
 
+// Whether threads add up what the unit makes of some elements of 8 bits along K, for it keeps few bits of sums
+// (maxNumImpreciseAcc).
+bool IsPromoted(tt::DotOp dot);
+
 // Whether the next iteration of `loop` may begin while `dot` runs. Its unit reads a buffer by itself (see
 // MatrixEncoding::OperandBuffer), so that threads go on beside it, and this iteration does not use its accumulators.
 bool OutlivesIteration(tt::DotOp dot, mlir::scf::ForOp loop);

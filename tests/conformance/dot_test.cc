@@ -39,13 +39,15 @@ struct Case {
   Machine machine;
   std::string precision = "";  // as in tt.dot
   std::string b = a;
+  int imprecise = b == a ? 0 : 1 << 30;  // maxNumImpreciseAcc
 };
 
 void PrintTo(const Case& c, std::ostream* os) { *os << c.m << "x" << c.n << "x" << c.k << " " << c.a; }
 std::string NameCase(const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return absl::StrCat(c.a, "_", c.b == c.a ? "" : c.b + "_", c.c, "_", c.batch, "x", c.m, "x", c.n, "x", c.k, "_",
-                      c.precision.empty() ? "" : c.precision + "_", NameOf(c.machine));
+  return absl::StrCat(c.a, "_", c.b == c.a ? "" : c.b + "_", c.c, "_",
+                      c.b == c.a && c.imprecise > 0 ? absl::StrCat("each", c.imprecise, "_") : "", c.batch, "x", c.m,
+                      "x", c.n, "x", c.k, "_", c.precision.empty() ? "" : c.precision + "_", NameOf(c.machine));
 }
 
 // Of results, in relation to those greater than 1.
@@ -64,13 +66,14 @@ std::string KernelOf(const Case& c, int a_size, int b_size, int c_size) {
     return absl::StrCat(c.batch > 1 ? absl::StrCat(c.batch, "x") : "", rows, "x", columns);
   };
   const std::string shape_a = shape(c.m, c.k), shape_b = shape(c.k, c.n), shape_c = shape(c.m, c.n);
-  return absl::StrCat(
-      "module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.b, ">, %c: !tt.ptr<", c.c,
-      ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a_size, shape_a), Load("b", c.b, b_size, shape_b),
-      Load("c", c.c, c_size, shape_c), "    %d = tt.dot %a_x, %b_x, %c_x",
-      c.precision.empty() ? "" : ", inputPrecision = " + c.precision,
-      c.b == c.a ? "" : " {maxNumImpreciseAcc = 1073741824 : i32}", " : tensor<", shape_a, "x", c.a, "> * tensor<",
-      shape_b, "x", c.b, "> -> tensor<", shape_c, "x", c.c, ">\n", Store(c.c, c_size, shape_c), "  }\n}\n");
+  return absl::StrCat("module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.b, ">, %c: !tt.ptr<",
+                      c.c, ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a_size, shape_a),
+                      Load("b", c.b, b_size, shape_b), Load("c", c.c, c_size, shape_c),
+                      "    %d = tt.dot %a_x, %b_x, %c_x",
+                      c.precision.empty() ? "" : ", inputPrecision = " + c.precision,
+                      c.imprecise == 0 ? "" : absl::StrCat(" {maxNumImpreciseAcc = ", c.imprecise, " : i32}"),
+                      " : tensor<", shape_a, "x", c.a, "> * tensor<", shape_b, "x", c.b, "> -> tensor<", shape_c, "x",
+                      c.c, ">\n", Store(c.c, c_size, shape_c), "  }\n}\n");
 }
 
 class Dot : public testing::TestWithParam<Case> {};
@@ -115,6 +118,8 @@ std::vector<Case> Cases() {
     for (int rows : {1, 4, 8}) cases.push_back({1, rows, 16, 32, "f32", "f32", machine, "tf32"});
     cases.push_back({1, 64, 32, 64, "f8E4M3FN", "f32", machine, "", "f8E5M2"});
     cases.push_back({1, 64, 32, 64, "f8E5M2", "f32", machine, "", "f8E4M3FN"});
+    for (int imprecise : {32, 80, 128})
+      cases.push_back({1, 128, 64, 128, "f8E4M3FN", "f32", machine, "", "f8E4M3FN", imprecise});
     cases.push_back({1, 128, 64, 128, "f16", "f32", machine});
     cases.push_back({1, 128, 64, 64, "f16", "f16", machine});
     cases.push_back({1, 64, 32, 64, "f64", "f64", machine});

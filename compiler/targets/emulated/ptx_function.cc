@@ -15,7 +15,9 @@
 // type, so that a result which depends on it shows.
 #include "compiler/targets/emulated/ptx_function.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -333,18 +335,22 @@ absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
   return absl::OkStatus();
 }
 
-// "wait_group N" gives the registers of the statement their accumulators: they are its outputs.
+// "wait_group N" gives registers their accumulators: the outputs of the statement, and the words that its text
+// declares.
 absl::Status PtxFunction::EmitWgmmaWait(const PtxStatement& statement) {
   if (statement.operands.size() != 1) return Unknown(statement);
   auto pending = Read(statement.operands[0]);
   if (!pending.ok()) return pending.status();
+  std::vector<Slot> sums(arguments_.begin(), arguments_.begin() + static_cast<std::ptrdiff_t>(outputs_));
+  std::copy_if(registers_.begin(), registers_.end(), std::back_inserter(sums),
+               [](const Slot& slot) { return slot.bits == 32; });
   std::vector<llvm::Value*> in = {*pending};
-  for (size_t i = 0; i < outputs_; ++i)
-    in.push_back(b_.CreateZExt(b_.CreateLoad(b_.getIntNTy(arguments_[i].bits), arguments_[i].memory), b_.getInt64Ty()));
-  const std::string sizes = absl::StrCat(" ", outputs_, " 1 ", outputs_);
-  const std::vector<llvm::Value*> out = Execute("ptx:" + statement.Name() + sizes, in, outputs_);
-  for (size_t i = 0; i < outputs_; ++i)
-    b_.CreateStore(b_.CreateTrunc(out[i], b_.getIntNTy(arguments_[i].bits)), arguments_[i].memory);
+  for (const Slot& sum : sums)
+    in.push_back(b_.CreateZExt(b_.CreateLoad(b_.getIntNTy(sum.bits), sum.memory), b_.getInt64Ty()));
+  const std::string sizes = absl::StrCat(" ", sums.size(), " 1 ", sums.size());
+  const std::vector<llvm::Value*> out = Execute("ptx:" + statement.Name() + sizes, in, sums.size());
+  for (size_t i = 0; i < sums.size(); ++i)
+    b_.CreateStore(b_.CreateTrunc(out[i], b_.getIntNTy(sums[i].bits)), sums[i].memory);
   return absl::OkStatus();
 }
 

@@ -13,8 +13,9 @@
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32. The others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them, or only makes one of
-// those of f16. They also do where the dot asks for accumulators of full precision, even if only after some elements of
-// K (maxNumImpreciseAcc). The fp8 instruction does not keep that precision.
+// those of f16. They also do where the dot asks for accumulators of full precision, which the fp8 instruction does not
+// keep. Where it asks for them after some elements of K (maxNumImpreciseAcc), threads add up what wgmma makes of so
+// many, if they have registers for it (warp_group_dots.cc).
 //
 // Threads widen operands of mma.sync that lie in memory in fewer bits. A lane then takes as many neighbours along K as
 // a word of memory holds, of both operands: kWidth is 8 for weights of 4 bits. The products are the same, since K has
@@ -24,6 +25,7 @@
 // scaled_dot.cc.
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
+#include "compiler/dots/outliving_dots.h"
 #include "compiler/dots/packed_operands.h"
 #include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/architecture.h"
@@ -60,6 +62,8 @@ constexpr int64_t kMaxGroupAccumulators = 256;
 // Where they all have to be there: tcgen05's, which threads read at once. Those of bytes, too: their operands take
 // few registers of mma.sync, which stores less then.
 constexpr int64_t kMaxHeldAccumulators = 128;
+// Columns of an instruction whose sums threads add to as many accumulators.
+constexpr int64_t kMaxPromotedN = 128;
 constexpr int64_t kByteBits = 8;
 // By which a thread makes an element of a byte from memory: bytes become bf16 by two for each.
 constexpr double kWideningInstructions = 2;
@@ -84,6 +88,10 @@ class AcceleratedDot final {
     if (!type_a) return;
     bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
     ttg::NvidiaMmaEncodingAttr mma = Fits(type_a) ? GroupEncoding(type_a) : ttg::NvidiaMmaEncodingAttr();
+    if (!mma && IsFp8(type_a) && IsPromoted(dot_)) {
+      type_a = type_b = b_.getF16Type();
+      if (Fits(type_a)) mma = GroupEncoding(type_a);
+    }
     const bool is_group = static_cast<bool>(mma);
     if (!is_group) {
       if (IsFp8(type_a) && !nvidia::HasNarrowWarpDots(compute_capability_)) type_a = type_b = b_.getF16Type();
@@ -101,9 +109,9 @@ class AcceleratedDot final {
   std::pair<mlir::Type, mlir::Type> OperandTypes() {
     mlir::Type a = ElementOf(dot_.getA()), b = ElementOf(dot_.getB()), sum = ElementOf(dot_.getC());
     if (IsFp8(a) && IsFp8(b)) {
-      const int64_t k = TypeOf(dot_.getA()).getShape().back();
-      const bool precise = dot_.getMaxNumImpreciseAcc() <= k;
-      if (compute_capability_ >= nvidia::kFirstWithNarrowDots && !precise && sum.isF32()) return {a, b};
+      const bool precise = dot_.getMaxNumImpreciseAcc() <= TypeOf(dot_.getA()).getShape().back();
+      const bool promotes = HasWgmma() && dot_.getMaxNumImpreciseAcc() >= kTileKBytes;
+      if (compute_capability_ >= nvidia::kFirstWithNarrowDots && (!precise || promotes) && sum.isF32()) return {a, b};
       return {b_.getF16Type(), b_.getF16Type()};
     }
     if (a != b) return {};
@@ -216,22 +224,26 @@ class AcceleratedDot final {
                                            instruction);
   }
 
+  bool HasWgmma() const {
+    return compute_capability_ >= nvidia::kFirstWithWgmma && compute_capability_ <= nvidia::kLastWithWgmma;
+  }
+
   // wgmma's; null where it does not fit.
   ttg::NvidiaMmaEncodingAttr GroupEncoding(mlir::Type operand) {
     int64_t num_warps = ttg::NumWarps(dot_), bits = operand.getIntOrFloatBitWidth();
-    if (compute_capability_ < nvidia::kFirstWithWgmma || compute_capability_ > nvidia::kLastWithWgmma || bits > 32)
-      return {};
+    if (!HasWgmma() || bits > 32) return {};
     if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % kGroupTileM != 0) return {};
     if (TypeOf(dot_.getA()).getShape().back() * bits < kTileKBytes * 8) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits)) return {};
     if (!CanStandInBuffer(dot_.getB(), 0, bits) && (bits != 32 || IsLoadedBesideDot(dot_.getB()))) return {};
-    const int64_t most = operand.isInteger(8) ? kMaxHeldAccumulators : kMaxGroupAccumulators;
+    const bool is_promoted = IsFp8(operand) && IsPromoted(dot_);
+    const int64_t most = operand.isInteger(8) || is_promoted ? kMaxHeldAccumulators : kMaxGroupAccumulators;
     if (shape_[0] * shape_[1] / SumsOfWord(operand) > most * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
     int64_t rows = kWarpsOfGroup, columns = 1;
     while (rows * columns < num_warps) rows* kTileM < shape_[0] ? rows *= 2 : columns *= 2;
     if (columns * kTileN > shape_[1]) return {};
-    unsigned n = std::min<int64_t>(shape_[1] / columns, kMaxGroupTileN);
+    unsigned n = std::min<int64_t>(shape_[1] / columns, is_promoted ? kMaxPromotedN : kMaxGroupTileN);
     return ttg::NvidiaMmaEncodingAttr::get(
         dot_.getContext(), 3, 0, {static_cast<unsigned>(rows), static_cast<unsigned>(columns)},
         {static_cast<unsigned>(kTileM), n, static_cast<unsigned>(kTileKBytes * 8 / bits)});

@@ -20,6 +20,7 @@
 // not read from a buffer that wgmma can read, or from one that is written before the dot. A stays in registers, b goes
 // through a buffer of its own. So does a of tcgen05.mma, which reads no registers.
 #include "compiler/dots/matrix_buffers.h"
+#include "compiler/dots/outliving_dots.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -98,6 +99,7 @@ void Rewrite(tt::DotOp dot) {
   if (!a && mma.getVersionMajor() == 5) a = BufferWith(b, dot, dot.getA(), /*k=*/1);
   auto made = ttng::WarpGroupDotOp::create(b, dot.getLoc(), dot.getType(), a ? a : dot.getA(),
                                            y ? y : BufferWith(b, dot, dot.getB(), /*k=*/0), dot.getC());
+  if (mma.getVersionMajor() == 3 && IsPromoted(dot)) made.setMaxNumImpreciseAcc(dot.getMaxNumImpreciseAcc());
   llvm::SmallVector<Value> operands{dot.getA(), dot.getB()};
   dot.replaceAllUsesWith(made.getD());
   dot.erase();

@@ -34,7 +34,19 @@ mlir::Type ElementOf(mlir::Type type) {
   return llvm::cast<RankedTensorType>(type).getElementType();
 }
 
+int64_t PromotionK(WarpGroupDotOp dot) {
+  const mlir::Type element = ElementOf(dot.getB().getType());
+  if (!llvm::isa<mlir::FloatType>(element) || element.getIntOrFloatBitWidth() != 8) return 0;
+  // Upstream's says so by leaving it out.
+  const std::optional<uint32_t> most = dot.getMaxNumImpreciseAcc();
+  const int64_t k = llvm::cast<ttg::MemDescType>(dot.getB().getType()).getShape()[0], step = InstructionK(element);
+  if (!most && !dot.getIsAsync() && !dot.getInputPrecision()) return 0;
+  if (most.value_or(0) > k) return 0;
+  return std::max(most.value_or(0) / step * step, step);
+}
+
 bool AddsToResult(WarpGroupDotOp dot) {
+  if (PromotionK(dot) > 0) return false;
   auto type = llvm::cast<RankedTensorType>(dot.getD().getType());
   auto mma = llvm::cast<ttg::NvidiaMmaEncodingAttr>(type.getEncoding());
   return mma.AddsToResult(ElementOf(dot.getB().getType()), type.getElementType());

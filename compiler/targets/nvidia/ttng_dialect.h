@@ -36,8 +36,12 @@ inline constexpr unsigned kMostPending = 7;
 // The element type of a tensor or a buffer.
 mlir::Type ElementOf(mlir::Type type);
 
+// wgmma keeps about 14 bits of the sums of 8-bit floats. So after so many elements along K threads add them to sums of
+// their own (maxNumImpreciseAcc); 0: never.
+int64_t PromotionK(WarpGroupDotOp dot);
+
 // Whether wgmma adds to the dot's result where it is, so that the dot can stay in flight; others are rounded
-// afterwards.
+// afterwards, or added.
 bool AddsToResult(WarpGroupDotOp dot);
 
 // The elements along K that one wgmma multiplies: 32 bytes.

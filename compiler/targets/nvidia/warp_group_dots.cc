@@ -7,6 +7,10 @@
 // gives them out. Until then they go to nothing but other dots: ptxas has no reason to touch them.
 //
 // Accumulators are f32 or i32, one a register, or f16, two neighbours of a row in one.
+//
+// wgmma keeps few bits of the sums of 8-bit floats. Where a dot asks for more (PromotionK), it sums up some elements
+// along K in other registers, which threads add to the accumulators. Where they have registers for it, the products of
+// one such part run while they add another one.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
 #include "compiler/lowering/dots.h"
@@ -26,6 +30,8 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 constexpr int kWarpRows = 16, kGroupWarps = 4;
+// Accumulators, and sums of parts, of a thread whose products run while it adds.
+constexpr int kMostPromoted = 160;
 
 llvm::StringRef WgmmaType(mlir::Type type) {
   if (type.isF16()) return "f16";
@@ -66,7 +72,8 @@ class WarpGroupDot final {
     if (tiles.empty() || !GroupsAreRows())
       return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
     mlir::Type element = type_.getElementType();
-    bool from_zero = IsZero(op_.getC());
+    const int64_t promotion = ttng::PromotionK(op_);
+    const bool from_zero = promotion == 0 && IsZero(op_.getC());
     Values accumulators;
     for (Value initial : f_.Get(op_.getC())) accumulators.push_back(WidenForDot(e_, initial, element, sum_type_));
     llvm::SmallVector<int> registers;
@@ -76,7 +83,8 @@ class WarpGroupDot final {
     for (auto [output, sum] : llvm::enumerate(initial))
       if (!from_zero) ptx_.TieOutput(output, sum);
     std::string text;
-    if (failed(AddProducts(tiles, from_zero, text))) return mlir::failure();
+    if (failed(promotion > 0 ? AddPromoted(tiles, promotion, text) : AddProducts(tiles, from_zero, text)))
+      return mlir::failure();
     Values added = AccumulatorElements(e_, ptx_.Emit(text, /*touches_memory=*/true), sum_type_);
     for (auto [r, sum] : llvm::zip(registers, added)) accumulators[r] = sum;
     Values results;
@@ -135,48 +143,98 @@ class WarpGroupDot final {
     return ("add.s64 " + name + ", " + descriptor + ", " + std::to_string(bytes / 16) + ";\n").str();
   }
 
-  // The statement's text; its inputs are added.
-  LogicalResult AddProducts(const std::vector<MatrixTile>& tiles, bool from_zero, std::string& text) {
+  // What all products have in common: the instruction's name, the flags behind its operands, and the descriptors.
+  LogicalResult Prepare() {
     llvm::StringRef name_a = WgmmaType(ttng::ElementOf(op_.getA().getType())),
                     name_b = WgmmaType(type_b_.getElementType());
     if (name_a.empty() || name_b.empty()) return op_.emitOpError("has operands of a type that wgmma does not take");
     bool integers = name_b == "s8", has_transposition = type_b_.getElementType().getIntOrFloatBitWidth() == 16;
     const char* sum_name = integers ? ".s32." : sum_type_.isF16() ? ".f16." : ".f32.";
-    std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n_) + "k" + std::to_string(step_k_) +
-                       sum_name + name_a.str() + "." + name_b.str() + " ";
-    std::string flags = integers ? "" : ", 1, 1";
-    if (has_transposition && a_) flags += a_->IsTransposed() ? ", 1" : ", 0";
-    if (has_transposition) flags += b_.IsTransposed() ? ", 1" : ", 0";
-    std::string base_b = ptx_.AddInput(b_.Descriptor(e_, GroupOffset(b_, 1), DescriptorForm::kWgmma)), base_a;
-    if (a_) base_a = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0), DescriptorForm::kWgmma));
+    name_ = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n_) + "k" + std::to_string(step_k_) + sum_name +
+            name_a.str() + "." + name_b.str() + " ";
+    if (!integers) flags_ += ", 1, 1";
+    if (has_transposition && a_) flags_ += a_->IsTransposed() ? ", 1" : ", 0";
+    if (has_transposition) flags_ += b_.IsTransposed() ? ", 1" : ", 0";
+    base_b_ = ptx_.AddInput(b_.Descriptor(e_, GroupOffset(b_, 1), DescriptorForm::kWgmma));
+    if (a_) base_a_ = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0), DescriptorForm::kWgmma));
+    return mlir::success();
+  }
+
+  // The product of a tile and `step_k_` elements along K from `k` on. `adds`: a predicate, else it begins at zero.
+  LogicalResult AddProduct(const MatrixTile& tile, int32_t k, llvm::StringRef sums, llvm::StringRef adds,
+                           std::string& text) {
+    std::string operand_a = "a";
+    if (a_) {
+      text += Advance("a", base_a_, a_->OffsetOf({tile.origin[0], k}));
+    } else if (failed(AddRegisters({tile.origin[0], k}, operand_a))) {
+      return mlir::failure();
+    }
+    text += Advance("b", base_b_, b_.OffsetOf({k, tile.origin[1]}));
+    text += name_ + sums.str() + ", " + operand_a + ", b, " + adds.str() + flags_ + ";\n";
+    return mlir::success();
+  }
+
+  int RegistersOfTile(const MatrixTile& tile) const { return tile.registers.size() / (sum_type_.isF16() ? 2 : 1); }
+
+  // The statement's text; its inputs are added.
+  LogicalResult AddProducts(const std::vector<MatrixTile>& tiles, bool from_zero, std::string& text) {
+    if (failed(Prepare())) return mlir::failure();
     text = "{\n.reg .b64 a, b;\n.reg .pred add, set;\nsetp.eq.u32 add, 0, 0;\nsetp.ne.u32 set, 0, 0;\n";
     text += "wgmma.fence.sync.aligned;\n";
     std::string adds_first = from_zero ? "set" : "add";
     if (!from_zero && op_.getUseC()) adds_first = ptx_.AddPredicate(f_.Get(op_.getUseC())[0]);
     int first_sum = 0;
     for (const MatrixTile& tile : tiles) {
-      int count = tile.registers.size() / (sum_type_.isF16() ? 2 : 1);
-      std::string accumulators = Registers(first_sum, count);
-      first_sum += count;
-      for (int32_t k = 0; k < type_b_.getShape()[0]; k += step_k_) {
-        std::string operand_a = "a";
-        if (a_) {
-          text += Advance("a", base_a, a_->OffsetOf({tile.origin[0], k}));
-        } else if (failed(AddRegisters({tile.origin[0], k}, operand_a))) {
-          return mlir::failure();
-        }
-        text += Advance("b", base_b, b_.OffsetOf({k, tile.origin[1]}));
-        text += name + accumulators + ", " + operand_a + ", b, " + (k == 0 ? adds_first : "add") + flags + ";\n";
-      }
+      const std::string accumulators = Registers("$", first_sum, RegistersOfTile(tile));
+      first_sum += RegistersOfTile(tile);
+      for (int32_t k = 0; k < type_b_.getShape()[0]; k += step_k_)
+        if (failed(AddProduct(tile, k, accumulators, k == 0 ? adds_first : "add", text))) return mlir::failure();
     }
     text += "wgmma.commit_group.sync.aligned;\n";
     text += op_.getInFlight() ? "}" : "wgmma.wait_group.sync.aligned 0;\n}";
     return mlir::success();
   }
 
-  static std::string Registers(int first, int count) {
+  // The same with sums of parts of so many elements along K, which threads add to the accumulators.
+  LogicalResult AddPromoted(const std::vector<MatrixTile>& tiles, int64_t promotion, std::string& text) {
+    if (failed(Prepare())) return mlir::failure();
+    text = "{\n.reg .b64 a, b;\n.reg .pred add, set;\nsetp.eq.u32 add, 0, 0;\nsetp.ne.u32 set, 0, 0;\n";
+    const int64_t k_end = type_b_.getShape()[0], parts = llvm::divideCeil(k_end, promotion);
+    const int count = RegistersOfTile(tiles[0]), accumulators = count * static_cast<int>(tiles.size());
+    const int64_t groups = parts * static_cast<int64_t>(tiles.size());
+    const int64_t sets = groups > 1 && accumulators + 2 * count <= kMostPromoted ? 2 : 1;
+    text += ".reg .f32 part<" + std::to_string(sets * count) + ">;\n";
+    if (op_.getUseC()) {
+      const std::string uses = ptx_.AddPredicate(f_.Get(op_.getUseC())[0]);
+      for (int sum = 0; sum < accumulators; ++sum)
+        text += "@!" + uses + " mov.f32 $" + std::to_string(sum) + ", 0f00000000;\n";
+    }
+    for (int64_t group = 0; group < groups + sets - 1; ++group) {
+      if (group < groups) {
+        const MatrixTile& tile = tiles[group / parts];
+        const int64_t begin = group % parts * promotion, end = std::min(begin + promotion, k_end);
+        const std::string sums = Registers("part", static_cast<int>(group % sets) * count, count);
+        text += "wgmma.fence.sync.aligned;\n";
+        for (int64_t k = begin; k < end; k += step_k_)
+          if (failed(AddProduct(tile, static_cast<int32_t>(k), sums, k == begin ? "set" : "add", text)))
+            return mlir::failure();
+        text += "wgmma.commit_group.sync.aligned;\n";
+      }
+      const int64_t ended = group - (sets - 1);
+      if (ended < 0) continue;
+      text += "wgmma.wait_group.sync.aligned " + std::to_string(group < groups ? sets - 1 : 0) + ";\n";
+      for (int i = 0; i < count; ++i) {
+        const std::string sum = "$" + std::to_string(ended / parts * count + i);
+        text += "add.f32 " + sum + ", " + sum + ", part" + std::to_string(ended % sets * count + i) + ";\n";
+      }
+    }
+    text += "}";
+    return mlir::success();
+  }
+
+  static std::string Registers(const std::string& prefix, int first, int count) {
     std::string list = "{";
-    for (int i = first; i < first + count; ++i) list += (i > first ? ", $" : "$") + std::to_string(i);
+    for (int i = first; i < first + count; ++i) list += (i > first ? ", " : "") + prefix + std::to_string(i);
     return list + "}";
   }
 
@@ -204,24 +262,13 @@ class WarpGroupDot final {
   int n_, step_k_;
   mlir::Type sum_type_;  // in which wgmma adds
   RegisterAt at_a_;
+  std::string name_, flags_, base_a_, base_b_;
   PtxBuilder ptx_;
 };
-
-// Whether upstream's dot asks for accumulators of 8-bit floats that registers add up after some elements of K, zero:
-// after each instruction.
-bool AsksForPreciseAccumulators(ttng::WarpGroupDotOp op) {
-  if (!op->hasAttr("isAsync") && !op->hasAttr("inputPrecision")) return false;
-  auto most = op->getAttrOfType<mlir::IntegerAttr>("maxNumImpreciseAcc");
-  const int64_t k = llvm::cast<ttg::MemDescType>(op.getB().getType()).getShape()[0];
-  mlir::Type element = ttng::ElementOf(op.getB().getType());
-  return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8 && (!most || most.getInt() <= k);
-}
 
 LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) {
   auto mma = llvm::cast<ttg::NvidiaMmaEncodingAttr>(op.getD().getType().getEncoding());
   if (mma.getVersionMajor() != 3) return op.emitOpError("of nvidia_mma version 5 has no place in tensor memory");
-  if (AsksForPreciseAccumulators(op))
-    return op.emitOpError("with precise accumulators of 8-bit floats is not supported yet");
   return WarpGroupDot(f, op).Lower();
 }
 

@@ -178,3 +178,40 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<64x64xf32, #rows>
   }
 }
+
+// -----
+
+// Threads add up what wgmma makes of 8-bit floats, where the dot asks for it after some elements and they have
+// registers for as many sums more. Else the operands become f16.
+//   CHECK-DAG: #[[FP8:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 32]}>
+//   CHECK-DAG: #[[F16:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>
+// CHECK-LABEL: @promoted
+//       CHECK:   tt.dot {{.*}}maxNumImpreciseAcc = 64 : i32{{.*}}xf8E4M3FN{{.*}} -> tensor<128x128xf32, #[[FP8]]>
+// CHECK-LABEL: @exact
+//       CHECK:   tt.dot {{.*}}xf16{{.*}} -> tensor<128x128xf32, #[[F16]]>
+// CHECK-LABEL: @too_large
+//       CHECK:   tt.dot {{.*}}xf16{{.*}} -> tensor<128x256xf32
+#blocked = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [16, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @promoted(%a: tensor<128x64xf8E4M3FN, #blocked>, %b: tensor<64x128xf8E4M3FN, #columns>, %c: tensor<128x128xf32, #blocked>) -> tensor<128x128xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<128x64xf8E4M3FN, #blocked> -> tensor<128x64xf8E4M3FN, #a>
+    %y = ttg.convert_layout %b : tensor<64x128xf8E4M3FN, #columns> -> tensor<64x128xf8E4M3FN, #b>
+    %d = tt.dot %x, %y, %c {maxNumImpreciseAcc = 64 : i32} : tensor<128x64xf8E4M3FN, #a> * tensor<64x128xf8E4M3FN, #b> -> tensor<128x128xf32, #blocked>
+    tt.return %d : tensor<128x128xf32, #blocked>
+  }
+  tt.func @exact(%a: tensor<128x64xf8E4M3FN, #blocked>, %b: tensor<64x128xf8E4M3FN, #columns>, %c: tensor<128x128xf32, #blocked>) -> tensor<128x128xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<128x64xf8E4M3FN, #blocked> -> tensor<128x64xf8E4M3FN, #a>
+    %y = ttg.convert_layout %b : tensor<64x128xf8E4M3FN, #columns> -> tensor<64x128xf8E4M3FN, #b>
+    %d = tt.dot %x, %y, %c : tensor<128x64xf8E4M3FN, #a> * tensor<64x128xf8E4M3FN, #b> -> tensor<128x128xf32, #blocked>
+    tt.return %d : tensor<128x128xf32, #blocked>
+  }
+  tt.func @too_large(%a: tensor<128x64xf8E4M3FN, #blocked>, %b: tensor<64x256xf8E4M3FN, #columns>, %c: tensor<128x256xf32, #blocked>) -> tensor<128x256xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<128x64xf8E4M3FN, #blocked> -> tensor<128x64xf8E4M3FN, #a>
+    %y = ttg.convert_layout %b : tensor<64x256xf8E4M3FN, #columns> -> tensor<64x256xf8E4M3FN, #b>
+    %d = tt.dot %x, %y, %c {maxNumImpreciseAcc = 64 : i32} : tensor<128x64xf8E4M3FN, #a> * tensor<64x256xf8E4M3FN, #b> -> tensor<128x256xf32, #blocked>
+    tt.return %d : tensor<128x256xf32, #blocked>
+  }
+}

@@ -104,3 +104,33 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Of 8-bit floats, sums of 32 elements along K each; threads add them to the accumulators. The second part runs while
+// the first one is added. Upstream's dot asks for it by leaving out after how many.
+// CHECK-LABEL: llvm.func @promoted
+//       CHECK:   llvm.inline_asm has_side_effects
+//  CHECK-SAME: .reg .f32 part<32>;
+//  CHECK-SAME: wgmma.fence.sync.aligned;
+//  CHECK-SAME: wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 {part0, part1, {{.*}}part15}, a, b, set, 1, 1;
+//  CHECK-SAME: wgmma.commit_group.sync.aligned;\0Awgmma.fence.sync.aligned;
+//  CHECK-SAME: wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 {part16, part17, {{.*}}part31}, a, b, set, 1, 1;
+//  CHECK-SAME: wgmma.commit_group.sync.aligned;\0Awgmma.wait_group.sync.aligned 1;\0Aadd.f32 $0, $0, part0;
+//  CHECK-SAME: wgmma.wait_group.sync.aligned 0;\0Aadd.f32 $0, $0, part16;
+//   CHECK-NOT:   wgmma
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 32]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8}>
+#columns = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @promoted(%p: !tt.ptr<f32>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf8E4M3FN, #rows, #smem, mutable>
+    %n = ttg.local_alloc : () -> !ttg.memdesc<64x32xf8E4M3FN, #columns, #smem, mutable>
+    %q = tt.splat %p : !tt.ptr<f32> -> tensor<64x32x!tt.ptr<f32>, #mma>
+    %c = tt.load %q : tensor<64x32x!tt.ptr<f32>, #mma>
+    %d = ttng.warp_group_dot %m, %n, %c {inputPrecision = 0 : i32} : !ttg.memdesc<64x64xf8E4M3FN, #rows, #smem, mutable> * !ttg.memdesc<64x32xf8E4M3FN, #columns, #smem, mutable> -> tensor<64x32xf32, #mma>
+    tt.store %q, %d : tensor<64x32x!tt.ptr<f32>, #mma>
+    tt.return
+  }
+}
