@@ -18,7 +18,8 @@
 // have no buffers themselves, start one iteration before the copies and wait likewise. Small loads that feed no dot, as
 // those of factors that scale what a dot makes, start one iteration ahead and wait likewise: else each iteration would
 // wait for memory. Where the loop says tt.num_stages, this is so beside blocks of descriptors alone: bulk copies take
-// the place of copies only if all of the loop are such.
+// the place of copies only if all of the loop are such. So beside these, small loads that threads make operands of wait
+// in registers, too.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -61,6 +62,7 @@
 // grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
 // where they are.
 #include <array>
+#include <limits>
 
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/element_ranges.h"
@@ -140,6 +142,8 @@ constexpr int64_t kMostInPlaceAccumulators = 64;
 constexpr int64_t kMostScores = 8;
 // Of loads beside those of the dots, that wait for the next iteration.
 constexpr int64_t kMostBesideWords = 8;
+// The same of rows that threads make operands of, beside blocks that are copied.
+constexpr int64_t kMostRowWords = 16;
 // That addresses of copies are computed from and that wait for them.
 constexpr int64_t kMostAddressWords = 8;
 
@@ -551,22 +555,44 @@ class LatencyAssigner final {
     return found;
   }
 
-  // Small loads that feed no dot and wait for no other load. What they load is there when the dots are over.
+  // Small loads that wait for no other load, and feed no dot: what they load is there when the dots are over. Beside
+  // blocks of descriptors also those that threads make operands of: else not all copies could be bulk copies.
   void FindBeside() {
-    const bool takes_blocks = llvm::any_of(
-        levels_, [](const auto& entry) { return IsOfNamedBlock(entry.first) && IsReadByUnit(entry.first); });
+    auto is_block = [](tt::LoadOp load) { return IsOfNamedBlock(load) && IsReadByUnit(load); };
+    const bool takes_blocks = llvm::any_of(levels_, [&](const auto& entry) { return is_block(entry.first); });
     if (levels_.empty() || (all_loads_ && !takes_blocks)) return;
     const llvm::DenseSet<Operation*> before = NeededBefore();
-    int64_t words = 0;
+    auto may_wait = [&](tt::LoadOp load) {
+      if (before.contains(load) || !CanWait(load) || IsOfNamedBlock(load) || !MayStartEarly(load, loop_)) return false;
+      return llvm::none_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); });
+    };
+    int64_t words = 0, words_of_dots = 0;
+    llvm::SmallVector<tt::LoadOp> of_dots;
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
-      if (levels_.count(load) || before.contains(load) || !CanWait(load) || IsOfNamedBlock(load) ||
-          !MayStartEarly(load, loop_))
-        continue;
-      if (llvm::any_of(load->getOperands(), [&](Value operand) { return DependsOnReads(operand); })) continue;
-      words += RegistersOf(load.getResult());
-      beside_.push_back(load);
+      if (!may_wait(load)) continue;
+      if (!levels_.count(load)) {
+        words += RegistersOf(load.getResult());
+        beside_.push_back(load);
+      } else if (!IsReadByUnit(load)) {
+        words_of_dots += std::min(RegistersOf(load.getResult()), SpreadWords(load));
+        of_dots.push_back(load);
+      }
     }
     if (words > kMostBesideWords) beside_.clear();
+    const bool are_others_blocks = llvm::all_of(
+        levels_, [&](const auto& entry) { return is_block(entry.first) || llvm::is_contained(of_dots, entry.first); });
+    if (!takes_blocks || !are_others_blocks || words_of_dots > kMostRowWords) return;
+    llvm::append_range(beside_, of_dots);
+    levels_.remove_if([&](const auto& entry) { return llvm::is_contained(of_dots, entry.first); });
+  }
+
+  // Of a thread, where all share the elements of a row, as many each as a copy moves (spread_copies.cc).
+  int64_t SpreadWords(tt::LoadOp load) {
+    auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+    if (!type || !IsRowOfTile(type)) return std::numeric_limits<int64_t>::max();
+    const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    const int64_t of_copy = std::max<int64_t>(limits_.most_copy_bytes, kWordBytes);
+    return llvm::divideCeil(BytesOf(type), threads * of_copy) * of_copy / kWordBytes;
   }
 
   // Whether anything of the iteration that `value` is computed from has effects, or is a dot or a loop.
@@ -762,7 +788,7 @@ class LatencyAssigner final {
   bool all_loads_;
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
-  llvm::SmallVector<tt::LoadOp> beside_;   // that feed no dot
+  llvm::SmallVector<tt::LoadOp> beside_;   // small ones, that wait in registers
   llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
   bool recurs_ = false;                    // that loop is a recurrence
   llvm::SmallVector<Operation*> prefetched_;

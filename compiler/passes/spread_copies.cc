@@ -9,10 +9,12 @@
 //     use %a                                                   %a = ttg.convert_layout %b : … -> #slice
 //   }                                                          use %a
 //
-// The conversion costs nothing, for it is how the buffer is read. Addresses and masks are computed again under the new
+// The conversion costs nothing, for it is how the buffer is read. So do loads that wait in registers, where these would
+// be many: the conversion takes them through shared memory. Addresses and masks are computed again under the new
 // encoding. So a load keeps its own one where these depend on what a loop carries or on other loads.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/dots/load_buffers.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
@@ -36,6 +38,8 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int64_t kMostCopyBytes = 16;
+// Of a thread, that wait as they are.
+constexpr int64_t kMostWaitingWords = 8;
 
 RankedTensorType TensorType(Value value) { return llvm::dyn_cast<RankedTensorType>(value.getType()); }
 
@@ -89,6 +93,14 @@ class Recomputation final {
   llvm::DenseMap<std::pair<Value, Attribute>, Value> made_;
 };
 
+// Whether it is a row that is copied, or waits in many registers.
+bool IsShared(tt::LoadOp load) {
+  auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+  if (!type || !IsRowOfTile(type)) return false;
+  return load->hasAttr(kInRegistersAttr) ? RegistersOf(load.getResult()) > kMostWaitingWords
+                                         : IsBuffered(load) && !HasFill(load);
+}
+
 // Under which lanes share the elements of a load, as many neighbours each as a copy moves. Null where they share them.
 Attribute SharedEncoding(tt::LoadOp load, const AxisInfoAnalysis& axes) {
   auto type = llvm::cast<RankedTensorType>(load.getType());
@@ -125,8 +137,7 @@ void LoadUnder(OpBuilder& b, tt::LoadOp load, Attribute encoding, Recomputation&
 void SpreadCopies(ForOp loop, const AxisInfoAnalysis& axes) {
   Recomputation recomputation(loop);
   for (auto load : llvm::make_early_inc_range(loop.getBody()->getOps<tt::LoadOp>())) {
-    auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-    if (!type || !IsBuffered(load) || !IsRowOfTile(type) || HasFill(load)) continue;
+    if (!IsShared(load)) continue;
     const Attribute encoding = SharedEncoding(load, axes);
     auto can_make = [&](Value operand) { return recomputation.CanMake(operand, encoding); };
     if (!encoding || !llvm::all_of(load->getOperands(), can_make)) continue;
@@ -139,11 +150,7 @@ struct SpreadCopiesPass final : impl::SpreadCopiesPassBase<SpreadCopiesPass> {
   void runOnOperation() override {
     llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) {
-      auto is_row = [](tt::LoadOp load) {
-        auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-        return type && IsBuffered(load) && IsRowOfTile(type);
-      };
-      if (llvm::any_of(loop.getBody()->getOps<tt::LoadOp>(), is_row)) loops.push_back(loop);
+      if (llvm::any_of(loop.getBody()->getOps<tt::LoadOp>(), IsShared)) loops.push_back(loop);
     });
     if (loops.empty()) return;
     const AxisInfoAnalysis axes(getOperation());

@@ -104,3 +104,36 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// What waits in registers, where it would be 16 words of a thread. The conversion then takes it through shared memory.
+// CHECK-LABEL: @waits
+//       CHECK:     tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : tensor<64x!tt.ptr<f32>, #blocked>
+//       CHECK:     ttg.convert_layout
+//       CHECK:     tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32} : tensor<32x!tt.ptr<f32>, #ttg.slice
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#narrow = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
+#row = #ttg.slice<{dim = 0, parent = #mma}>
+#short = #ttg.slice<{dim = 0, parent = #narrow}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @waits(%base: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %q: tensor<64x!tt.ptr<f32>, #row>, %r: tensor<32x!tt.ptr<f32>, #short>) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    scf.for %i = %c0 to %n step %c64 : i32 {
+      %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #row>
+      %s = tt.splat %i : i32 -> tensor<64xi32, #row>
+      %at = arith.addi %s, %range : tensor<64xi32, #row>
+      %b = tt.splat %base : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #row>
+      %p = tt.addptr %b, %at : tensor<64x!tt.ptr<f32>, #row>, tensor<64xi32, #row>
+      %x = tt.load %p {loop.in_registers, tt.latency = 1 : i32} : tensor<64x!tt.ptr<f32>, #row>
+      tt.store %q, %x : tensor<64x!tt.ptr<f32>, #row>
+      %range2 = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32, #short>
+      %b2 = tt.splat %base : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>, #short>
+      %p2 = tt.addptr %b2, %range2 : tensor<32x!tt.ptr<f32>, #short>, tensor<32xi32, #short>
+      %y = tt.load %p2 {loop.in_registers, tt.latency = 1 : i32} : tensor<32x!tt.ptr<f32>, #short>
+      tt.store %r, %y : tensor<32x!tt.ptr<f32>, #short>
+    }
+    tt.return
+  }
+}
