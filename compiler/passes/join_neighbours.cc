@@ -8,7 +8,8 @@
 //   %im = tt.load %q : tensor<Nx!ptr>              %re, %im = tt.split %v
 //
 // Loads become one where nothing is written between them, stores where nothing at all happens to memory. Masks have to
-// be the same, and the first address a multiple of what is accessed as one. What loops load for dots stays: copies of
+// be the same, and the first address a multiple of what is accessed as one. No store passes another one that may be at
+// one of its elements. What loops load for dots stays: copies of
 // another shape would not go straight to the buffers of these. So does what is less than an element for each thread in
 // a loop: there, each thread loads what it needs itself, and waits for no other one. So do structures that change
 // beside whole rows.
@@ -203,6 +204,24 @@ class Joiner final {
     return changes && own->getParentOfType<tt::FuncOp>().walk(is_row).wasInterrupted();
   }
 
+  // Whether one of the stores would be made after another one of the group that was after it, and may be at one of its
+  // elements. Elements are apart by multiples of what all their addresses are multiples of.
+  static bool PassesOthers(llvm::ArrayRef<Operation*> accesses, const Group& group, const AxisInfoAnalysis& axes) {
+    if (llvm::isa<tt::LoadOp>(accesses[0])) return false;
+    const Value pointers = accesses[0]->getOperand(0);
+    const int64_t bytes = std::max(8u, PointeeBits(pointers)) / 8;
+    int64_t apart = kMostBytes;
+    for (const AxisDim& dim : axes.Get(pointers).dims) apart = std::min<int64_t>(apart, dim.divisibility / bytes);
+    auto is_before = [](Operation* x, Operation* y) { return x->isBeforeInBlock(y); };
+    Operation* last = *llvm::max_element(accesses, is_before);
+    for (const auto& [constant, store] : group.by_constant)
+      for (const auto& [other_constant, other] : group.by_constant)
+        if (llvm::is_contained(accesses, store) && !llvm::is_contained(accesses, other) && is_before(store, other) &&
+            is_before(other, last) && (other_constant - constant) % apart == 0)
+          return true;
+    return false;
+  }
+
   static void Choose(const Group& group, const AxisInfoAnalysis& axes, std::vector<std::vector<Operation*>>& joined) {
     std::map<int64_t, Operation*> left = group.by_constant;
     for (const int64_t size : kSizes) {
@@ -217,7 +236,7 @@ class Joiner final {
                                 return op == first || first->isBeforeInBlock(op);
                               });
         if (static_cast<int64_t>(accesses.size()) < size || bytes > kMostBytes || !is_first) continue;
-        if (!AreAligned(pointers, bytes, axes)) continue;
+        if (!AreAligned(pointers, bytes, axes) || PassesOthers(accesses, group, axes)) continue;
         for (int64_t i = 0; i < size; ++i) left.erase(constant + i);
         joined.push_back(std::move(accesses));
       }

@@ -122,6 +122,46 @@ tt.func public @twice(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: tensor<
   tt.return
 }
 
+// The third component of a pair is the first one of the next pair, so that its store stays between those of the pair.
+// CHECK-LABEL: @overlapping
+// CHECK-NOT: tt.join
+tt.func public @overlapping(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: tensor<64xf32>, %w: tensor<64xf32>) {
+  %one = arith.constant dense<1> : tensor<64xi32>
+  %two = arith.constant dense<2> : tensor<64xi32>
+  %size = arith.constant dense<2> : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %at = arith.muli %i, %size : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %q = tt.addptr %p, %one : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %r = tt.addptr %p, %two : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  tt.store %p, %v : tensor<64x!tt.ptr<f32>>
+  tt.store %r, %w : tensor<64x!tt.ptr<f32>>
+  tt.store %q, %v : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+
+// Of quads, it is in no other one.
+// CHECK-LABEL: @apart_by_four
+// CHECK: tt.store {{.*}}, %arg2 : tensor<64x!tt.ptr<f32>>
+// CHECK: %[[J:.+]] = tt.join %arg1, %arg1
+// CHECK: tt.store {{.*}}, %[[J]] : tensor<64x2x!tt.ptr<f32>>
+tt.func public @apart_by_four(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: tensor<64xf32>, %w: tensor<64xf32>) {
+  %one = arith.constant dense<1> : tensor<64xi32>
+  %two = arith.constant dense<2> : tensor<64xi32>
+  %size = arith.constant dense<4> : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %at = arith.muli %i, %size : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %q = tt.addptr %p, %one : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %r = tt.addptr %p, %two : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  tt.store %p, %v : tensor<64x!tt.ptr<f32>>
+  tt.store %r, %w : tensor<64x!tt.ptr<f32>>
+  tt.store %q, %v : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+
 // Pairs that change beside a whole row of which a thread holds many elements.
 // CHECK-LABEL: @beside_row
 // CHECK-NOT: tt.split
