@@ -376,12 +376,14 @@ class ConversionMover final {
     return copy;
   }
 
-  // `loop`, with more results, takes the place of `old_loop`, which is erased with the dead.
+  // `loop`, with more results, takes the place of `old_loop`, which is erased with the dead. It has neither operands
+  // nor a body any more, so that no analysis may find it.
   void Retire(mlir::scf::ForOp old_loop, mlir::scf::ForOp loop) {
     llvm::DenseMap<Value, Value> renamed;
     for (auto [from, to] : llvm::zip(old_loop.getResults(), loop.getResults())) renamed[from] = to;
     old_loop.replaceAllUsesWith(loop.getResults().take_front(old_loop.getNumResults()));
     old_loop->dropAllReferences();
+    old_loop->remove();
     dead_.insert(old_loop);
     llvm::SmallVector<std::pair<Placed, Value>> moved;
     for (auto& [placed, value] : made_) {
