@@ -109,15 +109,15 @@ enum class CopyTarget { kInPlace, kApart, kReadOn };
 
 // What a thread of a loop with dots has in registers beside accumulators: addresses, operands on their way. As measured
 // of real kernels, in words.
-constexpr int64_t kOtherRegisters = 56;
-// Of these, addresses alone.
-constexpr int64_t kAddressRegisters = 32;
+constexpr int64_t kOtherRegisters = 56, kAddressRegisters = 32;  // of these, addresses alone
 // What a thread has beside accumulators and operands in such a loop as attention's; the most it can have.
 constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // The same where a dot runs beside what the next one's scores become: two such loops of one kernel had 78.
 constexpr int64_t kLateScoreRegisters = 80;
 // Accumulators beside which the assembler still lets such dots overlap: with 144 it stored 800 bytes of a thread.
 constexpr int64_t kMostLateAccumulators = 128;
+// Iterations that copies are ahead: loads of their addresses, and a late dot, take a stage each.
+constexpr int kMostAhead = kMaxStages - 2;
 // Iterations that copies are ahead of dots which run on, where that is far enough.
 constexpr int kLeastRunningOn = 3;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
@@ -235,7 +235,7 @@ class LatencyAssigner final {
 
   // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
   // loop, where that takes no more slots. Of loops that keep nothing but sums: others compute for longer than copies
-  // take.
+  // take. Where copies are so small that it takes more than there may be, as far as stages say.
   void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
     auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
@@ -246,6 +246,7 @@ class LatencyAssigner final {
       return ResidentBlocks(bytes(latency, target)) * of_block >= kManyTimes * limits_.bytes_on_the_way;
     };
     const bool may = limits_.bytes_on_the_way > 0 && max_level == 0 && KeepsSums();
+    const auto [said, said_target] = std::pair(latency, target);
     while (may && MostIterations(loop_) > latency) {
       const int64_t now = bytes(latency, target), blocks = holds(now);
       if (is_enough() && bytes(latency + 1, target) > now) break;
@@ -253,6 +254,7 @@ class LatencyAssigner final {
       const bool may_wait = latency == 1 && blocks > 1;
       const CopyTarget to = may_wait && holds(bytes(latency + 1, target)) < blocks ? CopyTarget::kApart : target;
       if (bytes(latency + 1, to) > limits_.max_shared_bytes || holds(bytes(latency + 1, to)) < blocks) break;
+      if (latency >= kMostAhead) return SetLatency(said, max_level, said_target);
       ++latency;
       target = to;
     }

@@ -171,3 +171,57 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r : tensor<64x64xf32, #sum>
   }
 }
+
+// -----
+
+// What is multiplied goes through registers, for its elements are no neighbours. The only copies are those of its places,
+// which two stages are too few for.
+// TWO-LABEL: @places
+//       TWO:   tt.load %arg2 : tensor<64x64x!tt.ptr<i32>
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 2], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @places(%p: tensor<128x64x!tt.ptr<f16>, #rows>, %q: tensor<64x64x!tt.ptr<f16>, #columns>, %at: tensor<64x64x!tt.ptr<i32>, #columns> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<128x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x64xf32, #mma>) : i32 {
+      %x = tt.load %p : tensor<128x64x!tt.ptr<f16>, #rows>
+      %j = tt.load %at : tensor<64x64x!tt.ptr<i32>, #columns>
+      %to = tt.addptr %q, %j : tensor<64x64x!tt.ptr<f16>, #columns>, tensor<64x64xi32, #columns>
+      %y = tt.load %to : tensor<64x64x!tt.ptr<f16>, #columns>
+      %xa = ttg.convert_layout %x : tensor<128x64xf16, #rows> -> tensor<128x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #columns> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<128x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<128x64xf32, #mma>
+      scf.yield %d : tensor<128x64xf32, #mma>
+    }
+    tt.return %r : tensor<128x64xf32, #mma>
+  }
+}
+
+// -----
+
+// Copies of 512 bytes are never enough: as far ahead as stages say.
+// TWO-LABEL: @tiny
+//       TWO:   tt.load %arg1 {tt.latency = 1 : i32}
+#columns = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [16, 2], warpsPerCTA = [8, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @tiny(%xa: tensor<128x16xf16, #a>, %q: tensor<16x16x!tt.ptr<f16>, #columns> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 16]> : tensor<2xi32>}, %n: i32) -> tensor<128x16xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<128x16xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x16xf32, #mma>) : i32 {
+      %y = tt.load %q : tensor<16x16x!tt.ptr<f16>, #columns>
+      %yb = ttg.convert_layout %y : tensor<16x16xf16, #columns> -> tensor<16x16xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<128x16xf16, #a> * tensor<16x16xf16, #b> -> tensor<128x16xf32, #mma>
+      scf.yield %d : tensor<128x16xf32, #mma>
+    }
+    tt.return %r : tensor<128x16xf32, #mma>
+  }
+}
