@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one loop of two nested ones where the outer only computes indices for the inner, as those over pixels and
+// Makes one loop of nested ones where the outer ones only compute indices for the inner, as those over pixels and
 // images of a convolution do. A pipeline of the inner loop begins and ends in each iteration of the outer. Threads then
 // wait for memory each time, and that is most of the time where the inner loop has few iterations. A pipeline of the
 // one loop goes on:
@@ -22,12 +22,12 @@
 //     scf.yield %d, (%last ? %i + %s : %i), (%last ? 0 : %n + 1)
 //   }
 //
-// The indices are computed in each iteration, so they must be cheap beside the body. The body must load what a dot
-// takes, for such loads are made ahead. It must load each element by itself: addresses of neighbours that are loaded
-// together advance by additions from one iteration to the next, which indices from both loops do not. Loops with many
-// iterations, as far as they are known, stay. So does a nest in which the outer loop does anything else, or decides how
-// often the inner one runs. Loops that have attributes of their own, but for the inner one's number of stages, stay
-// too.
+// Of three loops, the counter of the second one starts again when it reaches its end, and the first one's advances
+// then. The indices are computed in each iteration, so they must be cheap beside the body. The body must load what a
+// dot takes, for such loads are made ahead. It must load each element by itself: addresses of neighbours that are
+// loaded together advance by additions from one iteration to the next, which indices from several loops do not. Loops
+// with many iterations, as far as they are known, stay. So does a loop that does anything else, or decides how often
+// the one in it runs. Loops that have attributes of their own, but for the innermost one's number of stages, stay too.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/encoding/conversion_cost.h"
@@ -89,17 +89,22 @@ bool PassesOn(ForOp outer, ForOp inner) {
   return true;
 }
 
-bool HasKnownCourse(ForOp outer, ForOp inner) {
-  if (outer.getUnsignedCmp() || inner.getUnsignedCmp()) return false;
-  for (Value bound : {inner.getLowerBound(), inner.getUpperBound(), inner.getStep()})
-    if (!outer.isDefinedOutsideOfLoop(bound)) return false;
-  const std::optional<llvm::APInt> iterations = inner.getStaticTripCount();
-  return !iterations || iterations->ult(kManyIterations);
+// Whether `outer` does not decide how often the loops in it run, `inner`, and these are few iterations as far as known.
+bool HasKnownCourse(ForOp outer, llvm::ArrayRef<ForOp> inner) {
+  if (outer.getUnsignedCmp()) return false;
+  double iterations = 1;
+  for (ForOp loop : inner) {
+    if (loop.getUnsignedCmp()) return false;
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (!outer.isDefinedOutsideOfLoop(bound)) return false;
+    const std::optional<llvm::APInt> known = loop.getStaticTripCount();
+    iterations *= known ? known->roundToDouble() : 0;
+  }
+  return iterations < kManyIterations;
 }
 
-bool HasPlainAttributes(ForOp outer, ForOp inner) {
-  return outer->getDiscardableAttrDictionary().empty() &&
-         llvm::all_of(inner->getDiscardableAttrs(), [](auto each) { return each.getName() == "tt.num_stages"; });
+bool HasPlainAttributes(ForOp innermost) {
+  return llvm::all_of(innermost->getDiscardableAttrs(), [](auto each) { return each.getName() == "tt.num_stages"; });
 }
 
 // Whether `value` is made, in its block, of what a load reads.
@@ -141,54 +146,95 @@ Value Constant(OpBuilder& b, Location loc, mlir::Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
-void Flatten(ForOp outer, ForOp inner) {
-  OpBuilder b(outer);
+// The loops that one loop can replace, from the outermost to `innermost`.
+llvm::SmallVector<ForOp> NestOf(ForOp innermost) {
+  llvm::SmallVector<ForOp> nest{innermost};
+  double of_indices = 0;
+  while (auto outer = llvm::dyn_cast<ForOp>(nest.front()->getParentOp())) {
+    of_indices += CostOf(outer.getBody());
+    if (OnlyInnerLoop(outer) != nest.front() || !PassesOn(outer, nest.front()) || !HasKnownCourse(outer, nest)) break;
+    if (!outer->getDiscardableAttrDictionary().empty()) break;
+    if (of_indices * kLeastShare > CostOf(innermost.getBody())) break;
+    nest.insert(nest.begin(), outer);
+  }
+  return nest;
+}
+
+// What the outer loops' counters become after an iteration of the nest, which was the innermost one's last if `last`.
+llvm::SmallVector<Value> Advance(OpBuilder& b, llvm::ArrayRef<ForOp> outer, llvm::ArrayRef<Value> counters,
+                                 Value last) {
+  llvm::SmallVector<Value> next(counters);
+  for (size_t i = outer.size(); i-- > 0;) {
+    ForOp loop = outer[i];
+    Location loc = loop.getLoc();
+    Value advanced = arith::AddIOp::create(b, loc, counters[i], loop.getStep());
+    if (i > 0) {
+      Value ends = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, advanced, loop.getUpperBound());
+      Value again = arith::SelectOp::create(b, loc, ends, loop.getLowerBound(), advanced);
+      next[i] = arith::SelectOp::create(b, loc, last, again, counters[i]);
+      last = arith::AndIOp::create(b, loc, last, ends);
+    } else {
+      next[i] = arith::SelectOp::create(b, loc, last, advanced, counters[i]);
+    }
+  }
+  return next;
+}
+
+void Flatten(llvm::ArrayRef<ForOp> nest) {
+  ForOp outermost = nest.front(), inner = nest.back();
+  const llvm::ArrayRef<ForOp> outer = nest.drop_back();
+  OpBuilder b(outermost);
   Location loc = inner.getLoc();
+  Value inner_iterations = CountIterations(b, inner), total = inner_iterations;
+  for (ForOp loop : llvm::reverse(outer)) total = arith::MulIOp::create(b, loc, CountIterations(b, loop), total);
   mlir::Type i64 = b.getI64Type();
-  Value inner_iterations = CountIterations(b, inner);
-  Value total = arith::MulIOp::create(b, loc, CountIterations(b, outer), inner_iterations);
   Value zero = Constant(b, loc, i64, 0), one = Constant(b, loc, i64, 1);
-  llvm::SmallVector<Value> inits(outer.getInitArgs());
-  inits.append({outer.getLowerBound(), zero});
+  llvm::SmallVector<Value> inits(outermost.getInitArgs());
+  for (ForOp loop : outer) inits.push_back(loop.getLowerBound());
+  inits.push_back(zero);
   auto flat = ForOp::create(b, loc, zero, total, one, inits);
   flat->setDiscardableAttrs(inner->getDiscardableAttrDictionary());
 
   mlir::Block* body = flat.getBody();
   b.setInsertionPointToEnd(body);
   llvm::ArrayRef<mlir::BlockArgument> carried = flat.getRegionIterArgs();
-  Value counter = carried[carried.size() - 2], n = carried.back();
-  outer.getInductionVar().replaceAllUsesWith(counter);
+  const llvm::SmallVector<Value> counters(carried.drop_back().take_back(outer.size()));
+  Value n = carried.back();
   inner.getInductionVar().replaceAllUsesWith(CounterAt(b, inner, n));
   for (auto [from, to] : llvm::zip(inner.getRegionIterArgs(), carried)) from.replaceAllUsesWith(to);
   llvm::SmallVector<Value> yields(inner.getYieldedValues());
   auto& operations = body->getOperations();
-  operations.splice(body->end(), outer.getBody()->getOperations(), outer.getBody()->begin(),
-                    mlir::Block::iterator(inner));
-  // After the inner loop there is nothing that anybody uses.
+  for (size_t index = 0; index < outer.size(); ++index) {
+    ForOp loop = outer[index];
+    loop.getInductionVar().replaceAllUsesWith(counters[index]);
+    // After the loop in it there is nothing that anybody uses.
+    operations.splice(body->end(), loop.getBody()->getOperations(), loop.getBody()->begin(),
+                      mlir::Block::iterator(nest[index + 1]));
+  }
   operations.splice(body->end(), inner.getBody()->getOperations(), inner.getBody()->begin(),
                     std::prev(inner.getBody()->end()));
   Value next = arith::AddIOp::create(b, loc, n, one);
   Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, inner_iterations);
-  Value advanced = arith::AddIOp::create(b, loc, counter, outer.getStep());
-  yields.push_back(arith::SelectOp::create(b, loc, last, advanced, counter));
+  llvm::append_range(yields, Advance(b, outer, counters, last));
   yields.push_back(arith::SelectOp::create(b, loc, last, zero, next));
   mlir::scf::YieldOp::create(b, loc, yields);
-  outer.replaceAllUsesWith(flat.getResults().take_front(outer.getNumResults()));
-  outer.erase();
+  outermost.replaceAllUsesWith(flat.getResults().take_front(outermost.getNumResults()));
+  outermost.erase();
 }
 
 class FlattenNestsPass : public impl::FlattenNestsPassBase<FlattenNestsPass> {
   void runOnOperation() override {
-    llvm::SmallVector<ForOp> loops;
-    getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
+    llvm::SmallVector<ForOp> innermost;
+    getOperation().walk([&](ForOp loop) {
+      if (IsPlain(loop)) innermost.push_back(loop);
+    });
     std::optional<AxisInfoAnalysis> axes;
-    for (ForOp outer : loops) {
-      ForOp inner = OnlyInnerLoop(outer);
-      if (!inner || !IsPlain(inner) || !PassesOn(outer, inner) || !HasKnownCourse(outer, inner)) continue;
-      if (!HasPlainAttributes(outer, inner) || !OnlyReads(inner) || !LoadsForDots(inner)) continue;
+    for (ForOp inner : innermost) {
+      if (!HasPlainAttributes(inner) || !OnlyReads(inner) || !LoadsForDots(inner)) continue;
+      const llvm::SmallVector<ForOp> nest = NestOf(inner);
+      if (nest.size() == 1) continue;
       if (!axes) axes.emplace(getOperation());
-      if (!LoadsOneByOne(inner, *axes)) continue;
-      if (CostOf(outer.getBody()) * kLeastShare <= CostOf(inner.getBody())) Flatten(outer, inner);
+      if (LoadsOneByOne(inner, *axes)) Flatten(nest);
     }
   }
 };

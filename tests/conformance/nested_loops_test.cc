@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dots in a loop within another loop, which load each element from a place that both tell. The outer loop's iterations
-// and the inner one's may be none.
+// Dots in a loop within one or two others, which load each element from a place that all tell. The outer loop's
+// iterations and the innermost one's may be none.
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -79,11 +80,24 @@ constexpr char kNest[] = R"(module {
 }
 )";
 
+// The same, of which two loops count the planes.
+std::string NestOfThree() {
+  return absl::StrReplaceAll(
+      kNest, {{"%sum = scf.for %h = %c0 to %planes step %c1 iter_args(%acc0 = %zero) -> (tensor<32x32xf32>) : i32 {",
+               R"(%c2 = arith.constant 2 : i32
+    %sum = scf.for %g = %c0 to %planes step %c2 iter_args(%acc1 = %zero) -> (tensor<32x32xf32>) : i32 {
+      %part = scf.for %z = %c0 to %c2 step %c1 iter_args(%acc0 = %acc1) -> (tensor<32x32xf32>) : i32 {
+      %h = arith.addi %g, %z : i32)"},
+              {"scf.yield %inner : tensor<32x32xf32>",
+               "scf.yield %inner : tensor<32x32xf32>\n}\nscf.yield %part : tensor<32x32xf32>"}});
+}
+
 class NestedLoops : public testing::TestWithParam<Machine> {};
 
 int PlaceOf(int k, int column, int h) { return (k * kTile + column) * kMostPlanes + h; }
 
-TEST_P(NestedLoops, AddUpAllIterations) {
+// Runs `nest` with some numbers of iterations.
+void AddUp(const Machine& machine, const std::string& nest) {
   Array a("f16", kMostRows * kTile * kMostPlanes), b = a;
   for (int i = 0; i < kMostRows * kTile * kMostPlanes; ++i) {
     a.SetFloat(i, i * 7 % 11 - 5);
@@ -99,12 +113,16 @@ TEST_P(NestedLoops, AddUpAllIterations) {
             for (int k = 0; k < rows; ++k) sum += a.Float(PlaceOf(k, m, h)) * b.Float(PlaceOf(k, n, h));
           expected.SetFloat(m * kTile + n, sum);
         }
-      absl::Status status = RunKernel(GetParam(), kNest, {},
-                                      {a, b, out, planes, rows, kTile * kMostPlanes, kMostPlanes}, "\"num_stages\": 3");
+      absl::Status status = RunKernel(machine, nest, {}, {a, b, out, planes, rows, kTile * kMostPlanes, kMostPlanes},
+                                      "\"num_stages\": 3");
       ASSERT_TRUE(status.ok()) << status;
       EXPECT_TRUE(Agree(out, expected)) << planes << " planes of " << rows << " rows";
     }
 }
+
+TEST_P(NestedLoops, AddUpAllIterations) { AddUp(GetParam(), kNest); }
+
+TEST_P(NestedLoops, AddUpAllIterationsOfThree) { AddUp(GetParam(), NestOfThree()); }
 
 INSTANTIATE_TEST_SUITE_P(Machines, NestedLoops, testing::ValuesIn(Machines({1, 4})),
                          [](const auto& info) { return NameOf(info.param); });
