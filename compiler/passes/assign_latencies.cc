@@ -58,9 +58,9 @@
 // needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
 // schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums, and all blocks together
 // have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That is so as
-// long as a multiprocessor holds as many blocks. Of a persistent kernel, whose programs take turns with the tiles, the
-// grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
-// where they are.
+// long as a multiprocessor holds as many blocks, and a thread has registers for the sums. Of a persistent kernel, whose
+// programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that could
+// overtake the write of what they read stay where they are.
 #include <array>
 #include <limits>
 
@@ -234,8 +234,8 @@ class LatencyAssigner final {
   }
 
   // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
-  // loop, where that takes no more slots. Of loops that keep nothing but sums: others compute for longer than copies
-  // take. Where copies are so small that it takes more than there may be, as far as stages say.
+  // loop, where that takes no more slots. Of loops that keep nothing but sums, in registers: others compute for longer
+  // than copies take. Where copies are so small that it takes more than there may be, as far as stages say.
   void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
     auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
@@ -245,7 +245,7 @@ class LatencyAssigner final {
       const int64_t of_block = BytesOfBuffers(latency, max_level, CopyTarget::kInPlace);
       return ResidentBlocks(bytes(latency, target)) * of_block >= kManyTimes * limits_.bytes_on_the_way;
     };
-    const bool may = limits_.bytes_on_the_way > 0 && max_level == 0 && KeepsSums();
+    const bool may = limits_.bytes_on_the_way > 0 && max_level == 0 && KeepsSums() && HasRegistersForSums();
     const auto [said, said_target] = std::pair(latency, target);
     while (may && MostIterations(loop_) > latency) {
       const int64_t now = bytes(latency, target), blocks = holds(now);
@@ -443,20 +443,23 @@ class LatencyAssigner final {
     return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
   }
 
-  // A dot that runs on holds its first operand, where that is in registers, until the next iteration has begun. One
-  // with more accumulators than registers ends before others of its rows begin. What these lack registers for is in the
-  // cache, which has the less memory the more buffers there are.
+  // A dot with more accumulators than registers ends before others of its rows begin. What these lack registers for is
+  // in the cache, which has the less memory the more buffers there are.
+  bool HasRegistersForSums() {
+    auto fits = [](tt::DotOpInterface dot) { return RegistersOf(dot.getD()) <= kMostRegisters; };
+    return limits_.registers == 0 || llvm::all_of(loop_.getBody()->getOps<tt::DotOpInterface>(), fits);
+  }
+
+  // A dot that runs on holds its first operand, where that is in registers, until the next iteration has begun.
   bool HasRegistersToReadOn() {
-    if (limits_.registers == 0) return true;
-    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
-      if (RegistersOf(dot.getD()) > kMostRegisters) return false;
+    if (!HasRegistersForSums()) return false;
     int64_t words = kScoreRegisters, held = 0;
     for (auto dot : loop_.getBody()->getOps<tt::DotOp>()) {
       words += RegistersOf(dot.getD());
       auto convert = dot.getA().getDefiningOp<ttg::ConvertLayoutOp>();
       if (convert && ScratchBytes(convert) == 0 && OutlivesIteration(dot, loop_)) held += RegistersOf(dot.getA());
     }
-    return held == 0 || words + held <= kMostRegisters;
+    return limits_.registers == 0 || held == 0 || words + held <= kMostRegisters;
   }
 
   int64_t BytesOfBuffers(int latency, int max_level, CopyTarget target) {
