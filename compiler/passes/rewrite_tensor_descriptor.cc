@@ -58,6 +58,7 @@
 #include "compiler/ir/collapsed_block.h"
 #include "compiler/ir/contains.h"
 #include "compiler/passes/passes.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -263,13 +264,20 @@ bool IsOfBulkCopies(RankedTensorType block, mlir::ValueRange parts) {
          llvm::none_of(llvm::ArrayRef(tensor.strides).drop_back(), begins_between);
 }
 
+// Whether the innermost loop around `op` has other loops in it. Such a loop has no pipeline, so nothing copies what it
+// loads itself.
+bool IsBesideLoops(mlir::Operation* op) {
+  auto loop = op->getParentOfType<mlir::scf::ForOp>();
+  return loop && !IsInnermost(loop);
+}
+
 // Whether a bulk copy may take the place of the load: in a loop with dots, beside which it can go on. It fills in
 // zeros, or NaNs where a flag says so.
 bool MayBeCopied(tt::DescriptorLoadOp op, mlir::ValueRange parts) {
   RankedTensorType block = BlockOf(op.getDesc().getType());
   const int64_t bits = block.getElementTypeBitWidth();
   auto loop = op->getParentOfType<mlir::scf::ForOp>();
-  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop &&
+  return !mlir::matchPattern(PaddingFlag(parts), mlir::m_One()) && loop && !IsBesideLoops(op) &&
          (FeedsDot(op) || Contains<tt::DotOp>(loop)) && (bits == 8 || bits == 16 || bits == 32) &&
          IsOfBulkCopies(block, parts);
 }
@@ -376,7 +384,7 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
     LoadWays ways{op.getCache(), op.getEvict()};
     if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
       ways.name = name;
-    else if (aligned_.contains(op) && !FeedsDot(op) && HasUnitStride(adaptor.getDesc()))
+    else if (aligned_.contains(op) && (IsBesideLoops(op) || !FeedsDot(op)) && HasUnitStride(adaptor.getDesc()))
       ways.group = ElementsAligned(block);
     rewriter.replaceOp(
         op, LoadBlock(rewriter, op, adaptor.getDesc(), access, llvm::cast<RankedTensorType>(op.getType()), ways));

@@ -202,3 +202,35 @@ tt.func private @of_a_caller(%d: !tt.tensordesc<tensor<64x32xf16>>, %row: i32, %
   }
   tt.return %r : tensor<64x64xf32>
 }
+
+// -----
+
+// Loaded in front of the loop of the dot, in each iteration of another one: no bulk copy goes on beside that. It is
+// read in groups of 16 bytes.
+// CHECK-LABEL: @beside_loop
+//       CHECK:   scf.for
+//   CHECK-NOT:     tt.block_mask
+//       CHECK:     %[[LOADED:.*]] = tt.load
+//       CHECK:     arith.select %{{.*}}, %[[LOADED]], %{{.*}} : tensor<64x32xi1>, tensor<64x32xf16>
+//       CHECK:     scf.for
+//       CHECK:       tt.block_mask {{.*}} {block = array<i64: 16, 32>}
+tt.func @beside_loop(%a: !tt.ptr<f16>, %b: !tt.ptr<f16>, %s: i64, %n: i32, %tiles: i32, %p: tensor<64x16x!tt.ptr<f32>>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c16 = arith.constant 16 : i32
+  %one = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x32xf16>>
+  %e = tt.make_tensor_descriptor %b, [%n, %n], [%s, %one] : !tt.ptr<f16>, !tt.tensordesc<tensor<16x32xf16>>
+  scf.for %t = %c0 to %tiles step %c1 : i32 {
+    %q = tt.descriptor_load %d[%t, %c0] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16>
+    %r = scf.for %k = %c0 to %n step %c16 iter_args(%acc = %zero) -> (tensor<64x16xf32>) : i32 {
+      %y = tt.descriptor_load %e[%k, %c0] : !tt.tensordesc<tensor<16x32xf16>> -> tensor<16x32xf16>
+      %yt = tt.trans %y {order = array<i32: 1, 0>} : tensor<16x32xf16> -> tensor<32x16xf16>
+      %dot = tt.dot %q, %yt, %acc : tensor<64x32xf16> * tensor<32x16xf16> -> tensor<64x16xf32>
+      scf.yield %dot : tensor<64x16xf32>
+    }
+    tt.store %p, %r : tensor<64x16x!tt.ptr<f32>>
+  }
+  tt.return
+}
