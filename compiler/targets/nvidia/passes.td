@@ -69,7 +69,8 @@ def BulkStoresPass : Pass<"nvidia-bulk-stores", "::mlir::ModuleOp"> {
   let options = [
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
     Option<"reserved_shared_bytes", "reserved-shared-bytes", "int64_t", "1024", "of each block, beside its buffers">,
-    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">];
+    Option<"registers", "registers", "int64_t", "65536", "words that the blocks of a multiprocessor have together">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">];
 }
 
 #endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_

@@ -133,6 +133,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   stores.max_shared_bytes = info.max_shared_bytes;
   stores.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   stores.registers = info.registers;
+  stores.multiprocessors = info.multiprocessors;
   pm.addPass(createBulkStoresPass(stores));
   SplitBarriersPassOptions barriers;
   barriers.max_shared_bytes = info.max_shared_bytes;
