@@ -107,3 +107,47 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#0, %r#1 : tensor<64x64xf32, #mma>, i32
   }
 }
+
+// -----
+
+// Products of a group, one after the other. A loop goes on as long as tiles are of this product, and hands the number
+// of the next one on.
+// CHECK-LABEL: @group
+//       CHECK:   tt.load %arg0 {loop.read_on, tt.latency = 2 : i32}
+//       CHECK:   tt.load %arg1 {loop.read_on, tt.latency = 2 : i32}
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @group(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %out: tensor<64x64x!tt.ptr<f32>, #mma>, %n: i32) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %programs = arith.constant 132 : i32
+    %pid = tt.get_program_id x : i32
+    %all:2 = scf.for %g = %c0 to %n step %c1 iter_args(%first = %pid, %end = %c64) -> (i32, i32) : i32 {
+      %next = scf.while (%tile = %first) : (i32) -> i32 {
+        %more = arith.cmpi slt, %tile, %end : i32
+        scf.condition(%more) %tile : i32
+      } do {
+      ^bb0(%tile: i32):
+        %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+          %x = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>
+          %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+          %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
+          %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+          %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+          scf.yield %d : tensor<64x64xf32, #mma>
+        }
+        tt.store %out, %r : tensor<64x64x!tt.ptr<f32>, #mma>
+        %t = arith.addi %tile, %programs : i32
+        scf.yield %t : i32
+      }
+      %e = arith.addi %end, %c64 : i32
+      scf.yield %next, %e : i32, i32
+    }
+    tt.return
+  }
+}
