@@ -20,9 +20,10 @@ constexpr char kCopy[] =
     "  call void asm sideeffect \"cp.async.cg.shared.global [0], [$0], 16;\", \"l,~{memory}\"(i64 %a)\n";
 constexpr char kAdvance[] = "  %next = getelementptr i8, ptr addrspace(1) %p, i64 %step\n";
 
-// How many sums of `body`, which a loop repeats, have a carry; -1: the result is no module. The loop carries the
-// pointer %p, which is %next for the next iteration.
-int Carried(const std::string& before, const std::string& body, const std::string& after = "") {
+// How many sums of `body`, which a loop repeats, have a carry, or another instruction; -1: the result is no module. The
+// loop carries the pointer %p, which is %next for the next iteration.
+int Carried(const std::string& before, const std::string& body, const std::string& after = "",
+            llvm::StringRef instruction_text = "addc") {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
@@ -37,7 +38,7 @@ int Carried(const std::string& before, const std::string& body, const std::strin
   for (llvm::Instruction& instruction : llvm::instructions(*module->getFunction("f"))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     auto* text = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-    found += text && llvm::StringRef(text->getAsmString()).contains("addc");
+    found += text && llvm::StringRef(text->getAsmString()).contains(instruction_text);
   }
   return found;
 }
@@ -89,6 +90,34 @@ TEST(CarrySums, AStepThatTheLoopWidensStays) {
                                      "  %step = sext i32 %m to i64\n",
                                      kAdvance, kProduct)),
             0);
+}
+
+// How many addresses that an iteration computes from a number of 32 bits take one instruction, where a wait leaves so
+// many products in flight.
+int AtOnce(const std::string& pending, const std::string& address, int waits = 1) {
+  std::string wait;
+  for (int i = 0; i < waits; ++i)
+    absl::StrAppend(&wait, "  call void asm sideeffect \"wgmma.wait_group.sync.aligned ", pending,
+                    ";\", \"~{memory}\"()\n");
+  return Carried("",
+                 absl::StrCat("  %m = load volatile i32, ptr addrspace(1) %q\n", address,
+                              "  %a = ptrtoint ptr addrspace(1) %s to i64\n"
+                              "  call void asm sideeffect \"cp.async.ca.shared.global [0], [$0], 4;\", \"l\"(i64 %a)\n"
+                              "  %next = getelementptr i8, ptr addrspace(1) %p, i64 0\n",
+                              kProduct, wait),
+                 "", "mad.wide");
+}
+
+TEST(CarrySums, AddressesAtADistanceAreOneInstruction) {
+  const std::string wide = "  %w = sext i32 %m to i64\n";
+  const std::string halves = "  %s = getelementptr half, ptr addrspace(1) %q, i64 %w\n";
+  EXPECT_EQ(AtOnce("1", wide + halves), 1);
+  EXPECT_EQ(AtOnce("1", "  %w = zext i32 %m to i64\n" + halves), 1);
+  const std::string shifted = "  %v = shl nsw i64 %w, 2\n  %s = getelementptr i8, ptr addrspace(1) %q, i64 %v\n";
+  EXPECT_EQ(AtOnce("1", wide + shifted), 1);
+  EXPECT_EQ(AtOnce("0", wide + halves), 0) << "no product in flight";
+  EXPECT_EQ(AtOnce("1", wide + halves, /*waits=*/2), 0) << "an unrolled loop";
+  EXPECT_EQ(AtOnce("1", wide + "  %s = getelementptr i8, ptr addrspace(1) %q, i64 %w\n"), 0) << "bytes";
 }
 
 TEST(CarrySums, LoopsThatRegistersDoNotHoldStay) {
