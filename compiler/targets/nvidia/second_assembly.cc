@@ -384,8 +384,17 @@ std::optional<std::string> AskingForAllRegisters(const std::string& ptx, int num
   return text.insert(text.find('\n', threads + 1), absl::StrCat("\n", kLeastBlocks, 1));
 }
 
-// The binary without the least number of blocks that the text asks for, where it stores less than `once` does. Of
-// blocks of one warp also where all of them together then load as much at once, or more of them fit and no loop loads.
+// Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops, or
+// in code without loops.
+bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored, size_t share) {
+  const size_t more = after.locals - std::min(before.locals, after.locals);
+  const size_t bytes = after.loop_bytes > 0 ? after.loop_bytes : after.bytes;
+  return stored <= kMostLoneStores && more * kInstructionBytes * share <= bytes;
+}
+
+// The binary without the least number of blocks that the text asks for, where it stores less than `once` does. A block
+// more that makes products is worth a few values that no loop stores. Of blocks of one warp also where all of them
+// together then load as much at once, or more of them fit and no loop loads.
 std::string WithoutLeastBlocks(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
                                const std::string& ptx, int num_warps, const TargetInfo& info) {
   const BinaryResources taken = ResourcesOfCubin(once, kernel);
@@ -397,22 +406,16 @@ std::string WithoutLeastBlocks(std::string once, const std::string& kernel, cons
   if (!again.ok()) return once;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
   const int64_t stores = StoredBytes(now, ptx);
-  if (stored > kStoredBytes && stores < stored) return *std::move(again);
-  if (num_warps > 1 || stores > stored) return once;
   const int64_t own = Blocks(now, note, num_warps, info);
   const CubinCode before = CodeOfCubin(once, kernel, info.arch.get<int>());
   const CubinCode after = CodeOfCubin(*again, kernel, info.arch.get<int>());
+  const bool costs_blocks =
+      !note.all_warps && own < asked && StoresLittle(after, before, stored - stores, kShareOfLocals);
+  if (stored > kStoredBytes && stores < stored && !costs_blocks) return *std::move(again);
+  if (num_warps > 1 || stores > stored) return once;
   const bool loads_less = after.AtOnce() * static_cast<double>(own) < before.AtOnce() * static_cast<double>(asked);
   const bool is_short = after.bytes <= before.bytes + before.bytes / kShareOfStoringCode;
   return own > asked && !loads_less && is_short ? *std::move(again) : once;
-}
-
-// Whether what is stored costs little beside what more warps bring where there are few: hardly any of it in loops, or
-// in code without loops.
-bool StoresLittle(const CubinCode& before, const CubinCode& after, int64_t stored, size_t share) {
-  const size_t more = after.locals - std::min(before.locals, after.locals);
-  const size_t bytes = after.loop_bytes > 0 ? after.loop_bytes : after.bytes;
-  return stored <= kMostLoneStores && more * kInstructionBytes * share <= bytes;
 }
 
 // Bytes that a thread of one block has to have on its way to keep memory busy, and as many again; infinite where the

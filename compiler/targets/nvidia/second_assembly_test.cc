@@ -183,6 +183,21 @@ TEST_F(SecondBlock, IsTriedForLoopsOfProductsWhereItIsAThirdMore) {
   EXPECT_TRUE(Choose(fifth_without_loops, text, /*num_warps=*/4) == small);
 }
 
+// The text asks for two blocks. What they store is stored before the loop.
+TEST_F(SecondBlock, ThatWasAskedForMayStoreAFewValuesOnce) {
+  const std::string one = Binary(KernelWithProducts(130, 1, ".maxnreg 168\n"));
+  const std::string two = Binary(KernelWithProducts(130, 1, ".maxnreg 128\n"));
+  const std::string many = Binary(KernelWithProducts(160, 1, ".maxnreg 128\n"));
+  ASSERT_GT(ResourcesOfCubin(one, "kernel").registers.value_or(0), 128);
+  ASSERT_EQ(ResourcesOfCubin(one, "kernel").local_bytes.value_or(1), 0);
+  ASSERT_GT(ResourcesOfCubin(two, "kernel").local_bytes.value_or(0), 8);
+  ASSERT_LE(ResourcesOfCubin(two, "kernel").local_bytes.value_or(0), 32);
+  ASSERT_GT(ResourcesOfCubin(many, "kernel").local_bytes.value_or(0), 32);
+  const std::string text = KernelWithProducts(130, 1, absl::StrCat(kNote, ".minnctapersm 2\n"));
+  EXPECT_TRUE(Choose(TwoBinaries(one, two), text) == two);
+  EXPECT_TRUE(Choose(TwoBinaries(one, many), text) == one);
+}
+
 // Eight blocks of eight warps are all warps, and leave a thread 32 registers.
 TEST_F(AllWarps, FitWhereAFewRegistersAreTooMany) {
   const std::string text = Kernel(24, 1, kAllWarpsNote);
