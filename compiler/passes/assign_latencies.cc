@@ -250,8 +250,8 @@ class LatencyAssigner final {
     while (may && MostIterations(loop_) > latency) {
       const int64_t now = bytes(latency, target), blocks = holds(now);
       if (is_enough() && bytes(latency + 1, target) > now) break;
-      // With another block whose dots run meanwhile, a slot is better filled than read on.
-      const bool may_wait = latency == 1 && blocks > 1;
+      // With one other block, whose dots run meanwhile, a slot is better filled than read on. Several copy meanwhile.
+      const bool may_wait = latency == 1 && blocks == 2;
       const CopyTarget to = may_wait && holds(bytes(latency + 1, target)) < blocks ? CopyTarget::kApart : target;
       if (bytes(latency + 1, to) > limits_.max_shared_bytes || holds(bytes(latency + 1, to)) < blocks) break;
       if (latency >= kMostAhead) return SetLatency(said, max_level, said_target);
