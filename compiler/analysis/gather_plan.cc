@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/computed_values.h"
 #include "compiler/analysis/known_values.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/layout/bank_spread.h"
 #include "compiler/layout/conversion.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -16,6 +18,8 @@ namespace {
 constexpr double kBarrier = 40, kSharedWord = 6, kShuffledWord = 4;
 // A lane's number and the conditions of its selects, from an index.
 constexpr double kIndex = 2;
+// Of an offset, where elements are spread over the banks.
+constexpr double kSpread = 3;
 // Known indices of tensors with more elements are not looked at.
 constexpr int64_t kMostPoints = int64_t{1} << 14;
 
@@ -140,6 +144,12 @@ bool StaysInLane(const LinearLayout& source) {
   return source.IsZero({"register", "warp", "block", "index"}, {"lane"});
 }
 
+BankSpread SpreadOfGather(tt::GatherOp op, const LinearLayout& dst, const SharedMemoryShape& shape) {
+  if (TypeOf(op.getResult()).getShape() != TypeOf(op.getSrc()).getShape() || !IsComputed(op.getIndices())) return {};
+  const mlir::Type element = TypeOf(op.getSrc()).getElementType();
+  return ChooseSpread(RowMajorOffsets(dst), static_cast<int>(8 * ElementBytes(element)), shape);
+}
+
 GatherPlan PlanGather(tt::GatherOp op) {
   return PlanGather(op, ttg::ToLinearLayout(TypeOf(op.getSrc())), ttg::ToLinearLayout(TypeOf(op.getResult())));
 }
@@ -151,6 +161,7 @@ GatherPlan PlanGather(tt::GatherOp op, const LinearLayout& src, const LinearLayo
   GatherPlan plan;
   plan.source = FindGatherSources(src, dst, axis);
   plan.slots = kBarrier + kSharedWord * words * (ElementsOfThread(src) + results) + kIndex * results;
+  if (SpreadOfGather(op, dst, SharedMemoryShape()).mask != 0) plan.slots += kSpread * results;
   if (plan.source && IsAskable(*plan.source)) {
     const double slots = SlotsOfShuffles(*plan.source, words, results);
     if (slots < plan.slots) plan.kind = GatherPlan::Kind::kShuffles, plan.slots = slots;

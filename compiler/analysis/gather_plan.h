@@ -4,8 +4,10 @@
 #define COMPILER_ANALYSIS_GATHER_PLAN_H_
 
 #include "compiler/ir/ttg_dialect.h"
+#include "compiler/layout/bank_spread.h"
 #include "compiler/layout/linear_layout.h"
 #include "compiler/layout/register_moves.h"
+#include "compiler/layout/shared_memory_shape.h"
 
 namespace tritond::compiler {
 
@@ -27,6 +29,9 @@ struct GatherPlan {
 GatherPlan PlanGather(tt::GatherOp op);
 // The same if its tensors had these layouts.
 GatherPlan PlanGather(tt::GatherOp op, const LinearLayout& src, const LinearLayout& dst);
+
+// How shared memory spreads the source, if the result has the layout `dst`. It does not where indices lead anywhere.
+BankSpread SpreadOfGather(tt::GatherOp op, const LinearLayout& dst, const SharedMemoryShape& shape);
 
 // The bits of a source register's number that depend on the index or the thread.
 int32_t ChosenRegisters(const LinearLayout& source);

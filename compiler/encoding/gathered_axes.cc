@@ -12,6 +12,8 @@
 namespace tritond::compiler {
 namespace {
 
+constexpr double kAccess = 4;  // issue slots of an instruction that accesses memory, besides what it moves
+
 // How often an operation runs, if each loop around it has eight iterations.
 double TimesOf(mlir::Operation* op) { return std::pow(8, LoopDepth(op->getBlock())); }
 
@@ -25,8 +27,15 @@ GatheredAxes::GatheredAxes(tt::FuncOp func) : warps_(ttg::NumWarps(func)), lanes
     gathers_[shape.vec()].push_back(gather);
     Add(gather.getSrc(), gather.getAxis());
   });
-  func.walk([&](tt::ReduceOp reduce) { Add(reduce.getSrcs()[0], reduce.getAxis()); });
-  func.walk([&](tt::ScanOp scan) { Add(scan.getSrcs()[0], scan.getAxis()); });
+  func.walk([&](tt::ReduceOp reduce) {
+    Add(reduce.getSrcs()[0], reduce.getAxis());
+    if (gathers_.count(reduce.InputType().getShape().vec()) == 0)
+      exchanged_.insert(reduce.InputType().getNumElements());
+  });
+  func.walk([&](tt::ScanOp scan) {
+    Add(scan.getSrcs()[0], scan.getAxis());
+    exchanged_.insert(llvm::cast<mlir::RankedTensorType>(scan.getSrcs()[0].getType()).getNumElements());
+  });
 }
 
 void GatheredAxes::Add(mlir::Value tensor, unsigned axis) {
@@ -59,6 +68,15 @@ double GatheredAxes::SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encodi
   return slots;
 }
 
+bool GatheredAxes::MayHaveFewer(mlir::RankedTensorType type, ttg::BlockedEncodingAttr encoding) const {
+  const LinearLayout layout = encoding.ToLinearLayout(type.getShape());
+  return exchanged_.count(type.getNumElements()) == 0 &&
+         llvm::any_of(gathers_.at(type.getShape().vec()), [&](tt::GatherOp gather) {
+           return PlanGather(gather, layout, layout).kind == GatherPlan::Kind::kShared &&
+                  SpreadOfGather(gather, layout, SharedMemoryShape()).mask != 0;
+         });
+}
+
 ttg::BlockedEncodingAttr GatheredAxes::EncodingFor(mlir::RankedTensorType type,
                                                    llvm::ArrayRef<unsigned> size_per_thread,
                                                    llvm::ArrayRef<unsigned> order,
@@ -74,10 +92,18 @@ ttg::BlockedEncodingAttr GatheredAxes::EncodingFor(mlir::RankedTensorType type,
   auto slots = [&](ttg::BlockedEncodingAttr with) {
     const double elements = with.ToLinearLayout(shape).InSize("register");
     double sum = SlotsOf(shape.vec(), with);
-    for (const WideAccess& access : accesses) sum += TimesOf(access.op) * elements * TimeOfAccess(access, width);
+    for (const WideAccess& access : accesses)
+      sum += TimesOf(access.op) * elements *
+             (TimeOfAccess(access, width) + kAccess / std::min<double>(width, access.width));
     return sum;
   };
   double fewest = slots(best);
+  const unsigned least = width;
+  for (width = MayHaveFewer(type, best) ? least / 2 : 0; width > 0; width /= 2) {
+    const ttg::BlockedEncodingAttr narrower = encoding();
+    if (const double now = slots(narrower); now < fewest) best = narrower, fewest = now;
+  }
+  width = least;
   const int64_t share = std::max<int64_t>(1, type.getNumElements() / (int64_t{warps_} * lanes_));
   auto fits = [&] {
     const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());

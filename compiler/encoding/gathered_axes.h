@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "compiler/encoding/access_width.h"
@@ -26,6 +27,9 @@ class GatheredAxes final {
   //   before.
   // - A thread may have more neighbours. Known indices take a shuffle for each group of neighbours, so larger groups
   //   take fewer. Accesses become worse, however; without `accesses` it has no more.
+  // - Or fewer. Neighbours of a thread make lanes meet in banks, unless each offset is spread over these. Scans and
+  // sorts
+  //   have more exchanges then, so with these there are none fewer.
   ttg::BlockedEncodingAttr EncodingFor(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> size_per_thread,
                                        llvm::ArrayRef<unsigned> order, llvm::ArrayRef<WideAccess> accesses);
 
@@ -36,10 +40,12 @@ class GatheredAxes final {
 
   ttg::BlockedEncodingAttr Whole(ttg::BlockedEncodingAttr encoding, llvm::ArrayRef<int64_t> shape) const;
   double SlotsOf(const Shape& shape, ttg::BlockedEncodingAttr encoding);
+  bool MayHaveFewer(mlir::RankedTensorType type, ttg::BlockedEncodingAttr encoding) const;
 
   const int warps_, lanes_;
   std::map<Shape, std::optional<unsigned>> gathered_;  // nullopt: along several
   std::map<Shape, llvm::SmallVector<tt::GatherOp>> gathers_;
+  std::set<int64_t> exchanged_;  // sizes of tensors that are scanned, or sorted in another shape
   std::map<Shape, llvm::DenseMap<mlir::Attribute, double>> slots_;
 };
 

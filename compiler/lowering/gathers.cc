@@ -10,7 +10,6 @@
 //
 // There, where indices are computed, as in tl.gather(x, i - shift), lanes often read at the distance at which they hold
 // elements themselves. So the source is spread over the banks (BankSpread).
-#include "compiler/analysis/computed_values.h"
 #include "compiler/analysis/gather_plan.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/bank_spread.h"
@@ -50,9 +49,7 @@ Values ThroughSharedMemory(FunctionLowering& f, tt::GatherOp op, bool in_warp) {
   mlir::Type element = f.ConvertType(type.getElementType()), stored = SharedType(e, element);
   Value base = f.ScratchOf(op);
   const int bits = static_cast<int>(stored.getIntOrFloatBitWidth());
-  BankSpread spread;
-  if (type.getShape() == src_type.getShape() && IsComputed(op.getIndices()))
-    spread = ChooseSpread(RowMajorOffsets(f.LayoutOf(type)), bits, f.target.SharedMemory());
+  const BankSpread spread = SpreadOfGather(op, f.LayoutOf(type), f.target.SharedMemory());
   LinearLayout to_offset = spread.Of(RowMajorOffsets(f.LayoutOf(src_type)));
   StoreShared(f, to_offset, base, LargestAccess(to_offset, bits, 128), f.Get(op.getSrc()));
   in_warp ? f.WarpBarrier() : f.SharedBarrier();

@@ -10,7 +10,6 @@
 // shuffles stay (PlanGather).
 #include "compiler/analysis/computed_values.h"
 #include "compiler/analysis/gather_plan.h"
-#include "compiler/analysis/scratch.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/bank_spread.h"
 #include "compiler/passes/passes.h"
@@ -42,9 +41,7 @@ BankSpread SpreadFor(const Group& group) {
   for (tt::GatherOp gather : group) {
     if (TypeOf(gather.getSrc()).getShape() != TypeOf(gather.getResult()).getShape()) continue;
     if (!IsComputed(gather.getIndices())) continue;
-    const auto own = RowMajorOffsets(ttg::ToLinearLayout(TypeOf(gather.getResult())));
-    const int64_t bits = 8 * ElementBytes(TypeOf(gather.getSrc()).getElementType());
-    return ChooseSpread(own, static_cast<int>(bits), SharedMemoryShape());
+    return SpreadOfGather(gather, ttg::ToLinearLayout(TypeOf(gather.getResult())), SharedMemoryShape());
   }
   return {};
 }
