@@ -15,7 +15,7 @@ namespace {
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR share an opcode.
 constexpr uint64_t kWarpGroupOpcode = 0x9c5, kLoadOpcode = 0x981, kBarrierOpcode = 0xb1d, kFloatProductOpcode = 0x23c,
                    kLocalStoreOpcode = 0x387, kLocalLoadOpcode = 0x983, kIntegerProductOpcode = 0x237,
-                   kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b;
+                   kSharedLoadOpcode = 0x984, kMatrixLoadOpcode = 0x83b, kSpecialOpcode = 0x919;
 constexpr int kNumScoreboards = 6;
 // Until memory answers, and of an instruction of a warp beside those of others.
 constexpr double kMemoryCycles = 600, kIssueCycles = 2;
@@ -117,6 +117,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
     code.barriers += Count(body, {kBarrierOpcode});
+    code.specials += Count(body, {kSpecialOpcode});
     code.locals += CountLocals(body);
     CountProducts(body, &code);
     CountLoads(body, /*runs=*/2, &code);

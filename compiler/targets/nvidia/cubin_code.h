@@ -16,6 +16,7 @@ struct CubinCode {
   size_t locals = 0;      // instructions of innermost loops that access local memory; without loops, of all code
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
+  size_t specials = 0;    // instructions of innermost loops that read a special register, as the thread's number
   // Of innermost loops with products of mma: bytes, and the cycles in which a warp issues an iteration of each if it is
   // alone and waits for no memory; the same if it waits for what it reads from shared memory.
   size_t product_bytes = 0, product_cycles = 0, product_latency = 0;

@@ -86,6 +86,13 @@ TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);
 }
 
+TEST_P(CubinCodeTest, SpecialRegistersThatLoopsReadAreCounted) {
+  const std::string reads = "{\n.reg .b32 %q;\nmov.u32 %q, %smid;\nst.volatile.global.u32 [%rd1], %q;\n}\n";
+  EXPECT_EQ(Loop(1, /*at_once=*/true).specials, 0);
+  EXPECT_EQ(Loop(1, /*at_once=*/true, reads).specials, 1);
+  EXPECT_EQ(Code(1, /*at_once=*/true, reads).specials, 0);
+}
+
 TEST_P(CubinCodeTest, AccessesToLocalMemoryAreCountedInLoopsIfThereAreAny) {
   const std::string array =
       "{\n.local .b32 a[64];\n.reg .b32 %q<3>;\nand.b32 %q0, %r1, 60;\nmov.u32 %q1, a;\nadd.u32 %q1, %q1, %q0;\n"

@@ -35,8 +35,9 @@
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
-// Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored. So
-// are those of a kernel without loops that together load far more at once, and not yet more than memory delivers.
+// Instructions of loops that then read the thread's number or the block's again count as eight: a thread waits for
+// them. Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
+// So are those of a kernel without loops that together load far more at once, and not yet more than memory delivers.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
 // worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
@@ -157,6 +158,8 @@ constexpr int64_t kFewStoredBytes = 64;
 // is not the assembler's: with 1.95 times as many one stored none.
 constexpr int64_t kManyTimes = 2;
 constexpr int kInstructionBytes = 16, kRegisterBytes = 4;
+// As which one counts that reads a special register in a loop, which it did not before: a thread waits for it.
+constexpr int kSpecialInstructions = 8;
 // Of a product that waits for itself: one for its registers, one for its end.
 constexpr int64_t kWaitsOfProduct = 2;
 constexpr int64_t kArrayUnit = 8;  // of local memory
@@ -493,9 +496,11 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   const size_t share = alone ? kShareOfLoneCode : stores || streams ? kShareOfStoringCode : kShareOfCode;
   const bool may_grow = !streams || kFewerLoads * loads >= kMoreLoads * loaded;
   auto grows_little = [&](size_t from, size_t to) { return to <= from + (may_grow ? from / share : 0); };
-  const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes) &&
+  const size_t specials = after.specials - std::min(before.specials, after.specials);
+  const size_t waits = specials * kSpecialInstructions * kInstructionBytes;
+  const bool is_short = loops ? grows_little(before.loop_bytes, after.loop_bytes + waits) &&
                                     after.bytes <= before.bytes + before.bytes / kShareOfOtherCode
-                              : grows_little(before.bytes, after.bytes);
+                              : grows_little(before.bytes, after.bytes + waits);
   const auto then_blocks = static_cast<double>(Blocks(now, note, num_warps, info));
   const bool chains =
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;

@@ -271,6 +271,26 @@ TEST_F(AllWarps, OrOneBlockMoreFits) {
   EXPECT_TRUE(Choose(spills, text) == two);
 }
 
+// Each costs a thread more than an instruction.
+TEST_F(AllWarps, OfLoopsThatDoNotReadSpecialRegistersAgain) {
+  auto binary = [this](int held, absl::string_view read) {
+    std::string end;
+    // What is held is loaded and stored.
+    for (int i = 0; i < 50 - 2 * held; ++i) absl::StrAppend(&end, "st.volatile.global.f32 [%rd1], %s;\n");
+    const std::string body =
+        absl::StrCat("{\n.reg .b32 %q;\n", read, "st.volatile.global.u32 [%rd1], %q;\n}\nadd.u32 %r1, %r1, 1;\n");
+    return Binary(absl::StrReplaceAll(LoopThatLoads(2, true, "sm_90a", held),
+                                      {{"ret;\n", absl::StrCat(end, "ret;\n")}, {"add.u32 %r1, %r1, 1;\n", body}}));
+  };
+  const std::string once = binary(/*held=*/18, "mov.u32 %q, %r1;\n"), plain = binary(8, "mov.u32 %q, %r1;\n"),
+                    reads = binary(8, "mov.u32 %q, %smid;\nst.volatile.global.u32 [%rd1], %q;\nmov.u32 %q, %smid;\n");
+  ASSERT_GT(ResourcesOfCubin(once, "kernel").registers.value_or(0), 32);
+  ASSERT_LE(ResourcesOfCubin(once, "kernel").registers.value_or(99), 40);
+  TwoBinaries stays(once, plain, /*blocks=*/8), waits(once, reads, 8);
+  EXPECT_TRUE(Choose(stays, Kernel(24, 1, kAllWarpsNote)) == plain);
+  EXPECT_TRUE(Choose(waits, Kernel(24, 1, kAllWarpsNote)) == once);
+}
+
 // The code may grow by a sixteenth where all warps have a quarter more on its way.
 TEST_F(AllWarps, OfALoopWhoseCodeGrowsWhereTheyLoadMore) {
   info_.rates.memory_bytes = 1 << 20;
