@@ -50,7 +50,8 @@
 // Kernels that wait for their loads were asked to
 // use more registers (block_target.cc). Where these do not do, they get as many as they take. Where one takes up to a
 // quarter more than all warps leave, it gets these if the code does not grow, or hardly, while a quarter more is loaded
-// at once. With half as many registers more, or for three quarters of all warps, that brings nothing on average.
+// at once. With half as many registers more, memory has to deliver a quarter more then. For three quarters of all
+// warps, that brings nothing on average.
 //
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
@@ -138,8 +139,9 @@ constexpr size_t kShareOfLocalsForLoads = 32;
 constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
 constexpr size_t kShareOfOtherCode = 4;
-// Of the registers that all warps leave, that a thread may have more: one in four.
-constexpr int64_t kShareOfRegisters = 4;
+// Of the registers that all warps leave, that a thread may have more: one in four, or half as many where more registers
+// were asked for.
+constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 2;
 // Of those that one block more leaves. Products need most of their registers in each iteration.
 constexpr int64_t kShareOfNextBlockRegisters = 3, kShareOfNextProducts = 5;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
@@ -307,7 +309,7 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   if (now == 1 && all >= 2) return 2;
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})
-      if (is_near(blocks, kShareOfRegisters)) return blocks;
+      if (is_near(blocks, streams ? kShareOfStreamRegisters : kShareOfRegisters)) return blocks;
   const bool has_products = !note.all_warps;
   const bool is_enough = !has_products || code.loop_bytes == 0 || kFewerProducts * (now + 1) >= kMoreProducts * now;
   if (streams || 2 * now > all || !is_enough) return 0;
@@ -490,6 +492,9 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
                       !(issues_little && StoresLittle(before, after, stored, kShareOfLocals));
   if (stores && !twice) return std::nullopt;
   if (note.all_warps && (has_loops || streams) && loads < std::min(loaded, enough)) return std::nullopt;
+  const int64_t left = RegistersOf(blocks, num_warps, info);
+  const bool has_far_more = streams && taken.registers.value_or(0) > left + left / kShareOfRegisters;
+  if (has_far_more && std::min(loads, enough) < kWorthHalf * loaded) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && !for_loads && static_cast<double>(stored) > most_stores) return std::nullopt;

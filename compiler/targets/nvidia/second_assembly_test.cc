@@ -291,6 +291,21 @@ TEST_F(AllWarps, OfLoopsThatDoNotReadSpecialRegistersAgain) {
   EXPECT_TRUE(Choose(waits, Kernel(24, 1, kAllWarpsNote)) == once);
 }
 
+// A thread has half as many registers more than all warps leave.
+TEST_F(AllWarps, AlsoOfFarFewerRegistersWhereMemoryDeliversMore) {
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = 16;
+  const std::string once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/22)),
+                    few = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/6));
+  ASSERT_GT(ResourcesOfCubin(once, "kernel").registers.value_or(0), 40);
+  ASSERT_LE(ResourcesOfCubin(once, "kernel").registers.value_or(99), 48);
+  const std::string text = Kernel(60, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 8\n"));
+  for (const bool is_busy : {false, true}) {
+    info_.rates.memory_latency = is_busy ? 1024 : 20480;
+    EXPECT_TRUE(Choose(TwoBinaries(once, few, /*blocks=*/16), text, /*num_warps=*/4) == (is_busy ? once : few));
+  }
+}
+
 // The code may grow by a sixteenth where all warps have a quarter more on its way.
 TEST_F(AllWarps, OfALoopWhoseCodeGrowsWhereTheyLoadMore) {
   info_.rates.memory_bytes = 1 << 20;
@@ -633,38 +648,6 @@ TEST_F(AllWarps, OfOneWarpKeepTheRegistersOfTheAssemblerWhereMoreAreOfNoUse) {
   TwoBinaries fits(alone, few, /*blocks=*/8);
   EXPECT_TRUE(Choose(fits, text, /*num_warps=*/1) == few);
   EXPECT_EQ(fits.plain, 0);
-}
-
-TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
-  llvm::LLVMContext context;
-  llvm::Module module("m", context);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
-  auto* kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
-  kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  std::string text = ".visible .entry kernel()\n.reqntid 256\n{\n";
-  const std::string before = text;
-  NoteMoreBlocks(module, text);
-  EXPECT_EQ(text, before);
-  kernel->addFnAttr(kMoreBlocksAttr, kSecondBlock);
-  kernel->addFnAttr(kSharedBytesAttr, "65536");
-  NoteMoreBlocks(module, text);
-  EXPECT_EQ(text, absl::StrCat(".visible .entry kernel()\n.reqntid 256\n", kNote, "{\n"));
-  kernel->addFnAttr(kMoreBlocksAttr, kAllWarps);
-  text = before;
-  NoteMoreBlocks(module, text);
-  EXPECT_EQ(text, ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n{\n");
-  kernel->addFnAttr(kLoadsAtOnceAttr, "48");
-  text = before;
-  NoteMoreBlocks(module, text);
-  EXPECT_EQ(text,
-            ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
-            "// loads 48 bytes at once\n{\n");
-  kernel->addFnAttr(kWaitsAttr, "2");
-  text = before;
-  NoteMoreBlocks(module, text);
-  EXPECT_EQ(text,
-            ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
-            "// loads 48 bytes at once\n// waits 2 times for that\n{\n");
 }
 
 }  // namespace
