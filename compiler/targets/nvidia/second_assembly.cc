@@ -142,6 +142,8 @@ constexpr size_t kShareOfOtherCode = 4;
 // Of the registers that all warps leave, that a thread may have more: one in four, or half as many where more registers
 // were asked for.
 constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 2;
+// Of those that were asked for, that a bound on what is taken may leave out.
+constexpr int64_t kShareOfBound = 8;
 // Of those that one block more leaves. Products need most of their registers in each iteration.
 constexpr int64_t kShareOfNextBlockRegisters = 3, kShareOfNextProducts = 5;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
@@ -558,9 +560,10 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     if (asked == 0 || (half && asked * num_warps < kLeastLoadingWarps)) break;
     if (half && !unrolled && !is_long) break;
     const int64_t left = RegistersOf(asked, num_warps, info);
-    // It could take as many before.
-    if (left <= tried || (!has_loops && left <= taken.registers.value_or(0))) continue;
-    tried = left;
+    // It could take as many before. But the bound also decides how it orders code without loops.
+    const bool is_near = !has_loops && asked == blocks && had < blocks && left + tried / kShareOfBound >= tried;
+    if (!is_near && (left <= tried || (!has_loops && left <= taken.registers.value_or(0)))) continue;
+    tried = std::max(tried, left);
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
     if (!again.ok()) break;
     const BinaryResources now = ResourcesOfCubin(*again, kernel);

@@ -573,6 +573,17 @@ TEST_F(AllWarps, NoFewerRegistersThanTheTextLeftFree) {
   EXPECT_EQ(more.asked, 0);
 }
 
+// The text asks for eight blocks of four warps, and nine fit. A bound of these changes the order of the loads.
+TEST_F(AllWarps, AlsoABoundThatFitsWhereCodeWaitsOften) {
+  const std::string alone = Binary(CodeThatLoads(4, false, "sm_90a", /*held=*/40)),
+                    at_once = Binary(CodeThatLoads(4, true, "sm_90a", 20));
+  ASSERT_GT(ResourcesOfCubin(alone, "kernel").registers.value_or(0), 48);
+  ASSERT_LE(ResourcesOfCubin(alone, "kernel").registers.value_or(99), 56);
+  const std::string asks = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 8\n");
+  TwoBinaries more(alone, at_once, /*blocks=*/9);
+  EXPECT_TRUE(Choose(more, Kernel(24, 1, asks), /*num_warps=*/4) == at_once);
+}
+
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
 TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
   const std::string little = OneByOne(), others = OneByOne(40), much = Binary(LoopThatLoads(8, true, "sm_90a"));
