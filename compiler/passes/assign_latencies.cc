@@ -56,11 +56,11 @@
 // So it is where the dot holds its other operand in registers that a thread lacks, or has more accumulators than
 // registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
 // needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
-// schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums, and all blocks together
-// have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That is so as
-// long as a multiprocessor holds as many blocks, and a thread has registers for the sums. Of a persistent kernel, whose
-// programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that could
-// overtake the write of what they read stay where they are.
+// schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums of dots, and all blocks
+// together have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That
+// is so as long as a multiprocessor holds as many blocks, and a thread has registers for the sums. Of a persistent
+// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that
+// could overtake the write of what they read stay where they are.
 #include <array>
 #include <limits>
 
@@ -234,8 +234,8 @@ class LatencyAssigner final {
   }
 
   // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
-  // loop, where that takes no more slots. Of loops that keep nothing but sums, in registers: others compute for longer
-  // than copies take. Where copies are so small that it takes more than there may be, as far as stages say.
+  // loop, where that takes no more slots. Of loops that keep nothing but sums of dots, in registers: others compute for
+  // longer than copies take. Where copies are so small that it takes more than there may be, as far as stages say.
   void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
     auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
@@ -261,9 +261,10 @@ class LatencyAssigner final {
     SetLatency(latency, max_level, target);
   }
 
-  // Whether a matrix unit makes all dots, and adds to what the loop carries.
+  // Whether there are dots, and a matrix unit makes all of them, and adds to what the loop carries.
   bool KeepsSums() {
-    return llvm::all_of(loop_.getBody()->getOps<tt::DotOpInterface>(), [&](tt::DotOpInterface dot) {
+    const auto dots = loop_.getBody()->getOps<tt::DotOpInterface>();
+    return !dots.empty() && llvm::all_of(dots, [&](tt::DotOpInterface dot) {
       const auto type = llvm::cast<RankedTensorType>(dot.getD().getType());
       return !llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding()) &&
              llvm::is_contained(loop_.getYieldedValues(), dot.getD());
