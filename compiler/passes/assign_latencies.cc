@@ -21,18 +21,8 @@
 // the place of copies only if all of the loop are such. So beside these, small loads that threads make operands of wait
 // in registers, too.
 //
-// In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
-// min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
-// loads at once. One that loads as much runs as it is, and waits for memory in each iteration. That does not matter
-// where it computes for much longer than memory needs for what it loads: other warps then compute meanwhile, and the
-// more so the fewer registers each has. Nor is it so where the loop also loads what it stores: each iteration waits for
-// that in any case, and all its loads can be on their way then.
-//
-// In a recurrence most of what an iteration computes takes what the one before has made. So a warp has nothing else to
-// do while it waits. Programs are often few, for time takes no part of the grid. There more words may wait, if a thread
-// has registers for those of two iterations. This costs blocks in any case, so the loads also begin as early in an
-// iteration as they can (loop.first). The warps that remain still load more at once than memory needs for its full
-// rate.
+// In a loop without dots, loads are started one iteration ahead and wait in registers where an iteration loads much
+// (stream_loads.h).
 //
 // A dot that runs beside threads gets loop.late if threads make its operand of another dot's result and its copies have
 // buffers. It then runs beside what they make of the next one. The operand waits in registers for that, so not where a
@@ -59,8 +49,8 @@
 // schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums of dots, and all blocks
 // together have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That
 // is so as long as a multiprocessor holds as many blocks, and a thread has registers for the sums. Of a persistent
-// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads that
-// could overtake the write of what they read stay where they are.
+// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
+// that could overtake the write of what they read stay where they are.
 #include <array>
 #include <limits>
 
@@ -79,6 +69,7 @@
 #include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/stream_loads.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"
 #include "compiler/pipelining/loop_schedule.h"
@@ -120,13 +111,6 @@ constexpr int64_t kMostLateAccumulators = 128;
 constexpr int kMostAhead = kMaxStages - 2;
 // Iterations that copies are ahead of dots which run on, where that is far enough.
 constexpr int kLeastRunningOn = 3;
-// That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
-constexpr int64_t kMostStreamWords = 32;
-// The same in a recurrence, whose iterations compute for at least so many instructions for each word.
-constexpr int64_t kMostRecurrenceWords = 64;
-constexpr double kLeastRecurring = 8;
-// Where a loop without dots computes so many times as long as memory takes, only its warps' number counts.
-constexpr int64_t kMuchLonger = 3;
 // A loop waits for memory where that takes so many times as long as its warps are busy.
 constexpr double kLeastWaiting = 1.5;
 constexpr int64_t kWordBytes = 4;
@@ -166,9 +150,9 @@ class LatencyAssigner final {
           Follow(load.getResult(), 0);
     }
     levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
-    FindStreams();
+    if (levels_.empty()) streams_ = FindStreamLoads(loop_, limits_.min_stream_words, limits_.word_instructions);
     prefetched_ = PrefetchedReads(loop_);
-    return !levels_.empty() || !streams_.empty() || !prefetched_.empty();
+    return !levels_.empty() || !streams_.loads.empty() || !prefetched_.empty();
   }
 
   void Assign(int num_stages, const AxisInfoAnalysis& axes) {
@@ -191,9 +175,9 @@ class LatencyAssigner final {
       AssignAddresses(addresses);
       for (tt::LoadOp load : beside_) WaitInRegisters(load);
     }
-    for (tt::LoadOp load : streams_) {
+    for (tt::LoadOp load : streams_.loads) {
       WaitInRegisters(load);
-      if (recurs_) load->setAttr(kFirstAttr, b.getUnitAttr());
+      if (streams_.recurs) load->setAttr(kFirstAttr, b.getUnitAttr());
     }
     MarkLateDot();
   }
@@ -399,7 +383,7 @@ class LatencyAssigner final {
     const auto words = static_cast<double>(bytes) / static_cast<double>(kWordBytes * threads);
     llvm::DenseSet<Operation*> of_copies;
     for (auto [load, level] : levels_) FindMade(load, of_copies);
-    const double busy = Instructions(of_copies) + DotCycles() + words * kCopyInstructions;
+    const double busy = InstructionsOf(loop_, of_copies) + DotCycles() + words * kCopyInstructions;
     return busy * kLeastWaiting <= words * static_cast<double>(limits_.word_instructions);
   }
 
@@ -615,66 +599,6 @@ class LatencyAssigner final {
     return false;
   }
 
-  void FindStreams() {
-    if (limits_.min_stream_words == 0 || !levels_.empty() || !loop_.getBody()->getOps<tt::DotOpInterface>().empty())
-      return;
-    int64_t words = 0;
-    bool waits = false;  // in any case
-    for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
-      if (load.getIsVolatile()) continue;
-      const bool stays = !MayStartEarly(load, loop_);
-      waits |= stays;
-      auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-      if (stays || !type || !type.getElementType().isIntOrFloat()) continue;
-      int64_t elements = ttg::ToLinearLayout(type).InSize("register");
-      words += (elements * type.getElementTypeBitWidth() + 31) / 32;
-      streams_.push_back(load);
-    }
-    recurs_ = words > kMostStreamWords && words <= kMostRecurrenceWords && Recurs(words);
-    if (words < limits_.min_stream_words || (words > kMostStreamWords && !recurs_) || (waits && !recurs_) ||
-        Computes(words))
-      streams_.clear();
-  }
-
-  // Whether so much of an iteration that loads so many words waits for what the one before has made.
-  bool Recurs(int64_t words) {
-    llvm::DenseSet<Value> waiting;
-    int64_t registers = 2 * words + kOtherRegisters;
-    for (Value argument : loop_.getRegionIterArgs()) {
-      auto type = llvm::dyn_cast<RankedTensorType>(argument.getType());
-      if (!type || !llvm::isa<mlir::FloatType>(type.getElementType())) continue;
-      waiting.insert(argument);
-      registers += RegistersOf(argument);
-    }
-    if (waiting.empty() || registers > kMostRegisters) return false;
-    llvm::DenseSet<Operation*> others;
-    for (Operation& op : loop_.getBody()->without_terminator()) {
-      if (llvm::any_of(UsesOf(&op), [&](Value use) { return waiting.contains(use); }))
-        waiting.insert_range(op.getResults());
-      else
-        others.insert(&op);
-    }
-    return Instructions(others) >= kLeastRecurring * static_cast<double>(words);
-  }
-
-  // Whether an iteration that loads so many words issues instructions for much longer than memory needs for these.
-  bool Computes(int64_t words) {
-    if (limits_.word_instructions == 0) return false;
-    return Instructions(/*but=*/{}) > static_cast<double>(kMuchLonger * words * limits_.word_instructions);
-  }
-
-  // What a thread issues in an iteration for all but dots and `but`.
-  double Instructions(const llvm::DenseSet<Operation*>& but) {
-    double instructions = 0;
-    CostModel costs;
-    loop_.getBody()->walk([&](Operation* op) {
-      if (op->getNumResults() != 1 || but.contains(op)) return;
-      auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
-      if (type) instructions += CostModel::ElementCost(op).value_or(0) * costs.Registers(type, type.getEncoding());
-    });
-    return instructions;
-  }
-
   void Follow(Value value, int level) {
     Operation* op = value.getDefiningOp();
     if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOpInterface>(op)) return;
@@ -794,9 +718,8 @@ class LatencyAssigner final {
   bool all_loads_;
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
-  llvm::SmallVector<tt::LoadOp> beside_;   // small ones, that wait in registers
-  llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
-  bool recurs_ = false;                    // that loop is a recurrence
+  llvm::SmallVector<tt::LoadOp> beside_;  // small ones, that wait in registers
+  StreamLoads streams_;
   llvm::SmallVector<Operation*> prefetched_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
