@@ -623,7 +623,7 @@ TEST_F(AllWarps, HalfOfTheBlocksWhereMemoryDeliversMore) {
   info_.rates.memory_bytes = 16;
   for (const bool delivers : {true, false}) {
     info_.rates.memory_latency = delivers ? 10240 : 1024;
-    TwoBinaries half(little, much, /*blocks=*/2, others);
+    TwoBinaries half(little, much, /*blocks=*/2, others, /*all=*/4);
     EXPECT_TRUE(Choose(half, text, /*num_warps=*/16) == (delivers ? much : little));
     EXPECT_EQ(half.asked, 1);
   }

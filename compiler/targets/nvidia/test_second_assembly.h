@@ -55,28 +55,30 @@ inline std::string KernelWithProducts(int live, int sums, absl::string_view note
   return absl::StrReplaceAll(Kernel(live, 1, note), {{"ret;\n", absl::StrCat(loop, "}\nret;\n")}});
 }
 
-// Gives one binary to texts that ask for `blocks` blocks, and another one to all others. Those that ask for another
-// number may get `others`.
+// Gives one binary to texts that ask for `blocks` blocks, and another one to all others. Those that ask for others, but
+// fewer than `all`, may get `others`.
 class TwoBinaries final : public Assembler {
  public:
-  TwoBinaries(std::string one, std::string two, int blocks = 2, std::string others = "")
+  TwoBinaries(std::string one, std::string two, int blocks = 2, std::string others = "", int all = 8)
       : one_(std::move(one)),
         two_(std::move(two)),
         others_(std::move(others)),
-        directive_(absl::StrCat("\n.minnctapersm ", blocks, "\n")) {}
+        directive_(absl::StrCat("\n.minnctapersm ", blocks, "\n")),
+        all_(absl::StrCat("\n.minnctapersm ", all, "\n")) {}
   std::string Name() const override { return "two binaries"; }
   int PtxVersion() const override { return 80; }
   std::string Path() const override { return ""; }
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
     const bool asks = absl::StrContains(ptx, directive_);
     ++(asks ? asked : plain);
-    if (!asks && !others_.empty() && absl::StrContains(ptx, "\n.minnctapersm ")) return others_;
+    const bool asks_for_fewer = absl::StrContains(ptx, "\n.minnctapersm ") && !absl::StrContains(ptx, all_);
+    if (!asks && !others_.empty() && asks_for_fewer) return others_;
     return asks ? two_ : one_;
   }
   mutable int plain = 0, asked = 0;
 
  private:
-  const std::string one_, two_, others_, directive_;
+  const std::string one_, two_, others_, directive_, all_;
 };
 
 class SecondAssembly : public testing::Test {
