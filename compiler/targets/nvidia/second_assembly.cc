@@ -29,8 +29,8 @@
 //   - Operands of mma that a warp reads from shared memory one after the other. Other warps issue meanwhile. But where
 //     these are enough already, one more brings nothing, and each takes longer: grids are often small.
 //
-// Loops of products get a third more blocks, or none is tried, and only where a thread has up to a fifth more registers
-// than these leave. Else they bring nothing on average: what a thread computes again takes as long as it waits less.
+// Loops of products get a third more blocks, or none is tried. Fewer bring nothing on average: what a thread computes
+// again takes as long as it waits less.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -145,8 +145,8 @@ constexpr size_t kShareOfOtherCode = 4;
 constexpr int64_t kShareOfRegisters = 4, kShareOfStreamRegisters = 2;
 // Of those that were asked for, that a bound on what is taken may leave out.
 constexpr int64_t kShareOfBound = 8;
-// Of those that one block more leaves. Products need most of their registers in each iteration.
-constexpr int64_t kShareOfNextBlockRegisters = 3, kShareOfNextProducts = 5;
+// Of those that one block more leaves.
+constexpr int64_t kShareOfNextBlockRegisters = 3;
 // Of those that twice as many blocks leave: two in five. No other order of instructions saves more.
 constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 // What all blocks load at once, for what they loaded before, that is worth longer code, or blocks alone: five for four.
@@ -318,7 +318,7 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   const bool has_products = !note.all_warps;
   const bool is_enough = !has_products || code.loop_bytes == 0 || kFewerProducts * (now + 1) >= kMoreProducts * now;
   if (streams || 2 * now > all || !is_enough) return 0;
-  if (is_near(now + 1, has_products ? kShareOfNextProducts : kShareOfNextBlockRegisters)) return now + 1;
+  if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
   return !has_products && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
