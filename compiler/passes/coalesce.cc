@@ -60,7 +60,6 @@
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
-#include "compiler/analysis/computed_values.h"
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
 #include "compiler/encoding/exchange_width.h"
@@ -424,7 +423,6 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
                      [](const Access& a, const Access& b) { return !IsOfStructures(a) && IsOfStructures(b); });
     const bool stores_structures = llvm::any_of(
         accesses, [](const Access& access) { return llvm::isa<tt::StoreOp>(access.op) && IsOfStructures(access); });
-    const auto beside = stores_structures ? Beside() : BesideStructures(accesses, scopes);
     for (const Access& access : accesses) {
       Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
@@ -448,8 +446,6 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
               CheapestExchangeWidth(row, width.accesses, *width.cheapest, /*most=*/std::min(share, size));
         }
       }
-      if (auto found = beside.find(scopes.Of(access.op, ShapeOf(access))); found != beside.end())
-        size_per_thread[fast] = found->second.Narrowed(size_per_thread[fast]);
       if (std::optional<unsigned> axis = axes.ScannedAcross(ShapeOf(access), fast))
         size_per_thread[*axis] = std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(*axis));
       Order order = access.order;
@@ -470,42 +466,6 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     const unsigned last = access.type.getRank() - 1;
     return last > 0 && access.order[0] == last && access.type.getDimSize(last) <= kMostComponents &&
            access.width == access.type.getDimSize(last);
-  }
-
-  // What an element of whole tensors and of the structures beside them takes of the cache, in bytes of a lane: lanes
-  // are as far apart as the structures of a thread are long, and no instruction takes less than a word.
-  struct Bytes {
-    double of_structures = 0;
-    std::vector<double> of_elements;
-
-    unsigned Narrowed(unsigned width) const {
-      auto time = [&](unsigned with) {
-        double sum = of_structures * with;
-        for (const double bytes : of_elements) sum += std::max(bytes, static_cast<double>(kWordBytes) / with);
-        return sum;
-      };
-      unsigned best = width;
-      for (unsigned with = width / 2; with > 0; with /= 2)
-        if (time(with) < time(best)) best = with;
-      return best;
-    }
-  };
-  using Beside = std::map<Scope, Bytes>;
-
-  // By the scopes of whole tensors. Structures that are anywhere in memory take as long, however many a thread has.
-  static Beside BesideStructures(llvm::ArrayRef<Access> accesses, Scopes& scopes) {
-    Beside beside;
-    for (const Access& access : accesses) {
-      if (!IsOfStructures(access) || !IsComputed(access.op->getOperand(0))) continue;
-      Scope scope = scopes.Of(access.op, ShapeOf(access));
-      const auto components = static_cast<double>(scope.second.back());
-      scope.second.pop_back();
-      beside[scope].of_structures += components * access.element_bytes;
-    }
-    for (const Access& access : accesses)
-      if (auto found = beside.find(scopes.Of(access.op, ShapeOf(access))); found != beside.end())
-        found->second.of_elements.push_back(access.element_bytes);
-    return beside;
   }
 
   // A thread loads the structures whose elements it has of whole tensors: their components are elements of such.
