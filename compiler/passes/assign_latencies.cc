@@ -77,6 +77,7 @@
 #include "compiler/pipelining/programs_of_loop.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -87,6 +88,7 @@ namespace tritond::compiler {
 
 namespace {
 
+namespace arith = mlir::arith;
 using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
@@ -218,8 +220,9 @@ class LatencyAssigner final {
   }
 
   // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
-  // loop, where that takes no more slots. Of loops that keep nothing but sums of dots, in registers: others compute for
-  // longer than copies take. Where copies are so small that it takes more than there may be, as far as stages say.
+  // loop, where that takes no more slots. Of loops that keep nothing but sums of dots, in registers, or have none:
+  // others compute for longer than copies take. Where copies are so small that it takes more than there may be, as far
+  // as stages say.
   void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
     auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
@@ -245,10 +248,23 @@ class LatencyAssigner final {
     SetLatency(latency, max_level, target);
   }
 
-  // Whether there are dots, and a matrix unit makes all of them, and adds to what the loop carries.
+  // Whether an iteration computes with tensors of the one before, and does not only add to them or compare with them.
+  bool Recurs() {
+    return llvm::any_of(loop_.getRegionIterArgs(), [&](mlir::BlockArgument argument) {
+      if (!llvm::isa<RankedTensorType>(argument.getType()) || argument.use_empty()) return false;
+      if (!llvm::isa<mlir::FloatType>(tt::ElementOf(argument.getType()))) return false;
+      Operation* user = *argument.user_begin();
+      const bool is_sum =
+          argument.hasOneUse() &&
+          llvm::isa<arith::AddFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(user);
+      return !is_sum || loop_.getTiedLoopYieldedValue(argument)->get() != user->getResult(0);
+    });
+  }
+
+  // Whether a matrix unit makes all dots, and adds to what the loop carries. Without dots, whether the loop recurs.
   bool KeepsSums() {
-    const auto dots = loop_.getBody()->getOps<tt::DotOpInterface>();
-    return !dots.empty() && llvm::all_of(dots, [&](tt::DotOpInterface dot) {
+    if (loop_.getBody()->getOps<tt::DotOpInterface>().empty()) return Recurs();
+    return llvm::all_of(loop_.getBody()->getOps<tt::DotOpInterface>(), [&](tt::DotOpInterface dot) {
       const auto type = llvm::cast<RankedTensorType>(dot.getD().getType());
       return !llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding()) &&
              llvm::is_contained(loop_.getYieldedValues(), dot.getD());

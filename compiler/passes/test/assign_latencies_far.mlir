@@ -284,9 +284,11 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Without dots, stages mean what they say.
+// Without dots, stages mean what they say, but in recurrences, whose programs are few.
 // TWO-LABEL: @no_dots
 //       TWO:   tt.load %arg0 {tt.latency = 1 : i32}
+// TWO-LABEL: @recurrence
+//       TWO:   tt.load %arg0 {tt.latency = 2 : i32}
 #row = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [16], order = [0]}>
 module attributes {"ttg.num-warps" = 16 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func @no_dots(%p: tensor<4096x!tt.ptr<f32>, #row> {tt.divisibility = 16 : i32, tt.contiguity = 4096 : i32}, %n: i32) -> tensor<4096xf32, #row> {
@@ -296,6 +298,19 @@ module attributes {"ttg.num-warps" = 16 : i32, "ttg.num-ctas" = 1 : i32, "ttg.th
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<4096xf32, #row>) : i32 {
       %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #row>
       %s = arith.addf %acc, %x : tensor<4096xf32, #row>
+      scf.yield %s : tensor<4096xf32, #row>
+    } {tt.num_stages = 2 : i32}
+    tt.return %r : tensor<4096xf32, #row>
+  }
+  tt.func @recurrence(%p: tensor<4096x!tt.ptr<f32>, #row> {tt.divisibility = 16 : i32, tt.contiguity = 4096 : i32}, %n: i32) -> tensor<4096xf32, #row> {
+    %zero = arith.constant dense<0.0> : tensor<4096xf32, #row>
+    %half = arith.constant dense<0.5> : tensor<4096xf32, #row>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%state = %zero) -> (tensor<4096xf32, #row>) : i32 {
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #row>
+      %fades = arith.mulf %state, %half : tensor<4096xf32, #row>
+      %s = arith.addf %fades, %x : tensor<4096xf32, #row>
       scf.yield %s : tensor<4096xf32, #row>
     } {tt.num_stages = 2 : i32}
     tt.return %r : tensor<4096xf32, #row>
