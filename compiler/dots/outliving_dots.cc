@@ -3,6 +3,7 @@
 
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 namespace {
@@ -48,8 +49,11 @@ bool IsRead(tt::LoadOp load, OperandTest test) {
 
 bool IsPromoted(tt::DotOp dot) {
   auto b = llvm::cast<RankedTensorType>(dot.getB().getType());
+  if (!llvm::isa<mlir::FloatType>(b.getElementType()) || b.getElementTypeBitWidth() != 8) return false;
   const int64_t most = dot.getMaxNumImpreciseAcc(), k = b.getShape()[b.getRank() - 2];
-  return llvm::isa<mlir::FloatType>(b.getElementType()) && b.getElementTypeBitWidth() == 8 && most > 0 && most <= k;
+  // The unit alone makes a sum of so many.
+  if (most == k && mlir::matchPattern(dot.getC(), mlir::m_AnyZeroFloat())) return false;
+  return most > 0 && most <= k;
 }
 
 bool OutlivesIteration(tt::DotOp dot, ForOp loop) {

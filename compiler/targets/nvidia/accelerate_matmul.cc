@@ -109,7 +109,7 @@ class AcceleratedDot final {
   std::pair<mlir::Type, mlir::Type> OperandTypes() {
     mlir::Type a = ElementOf(dot_.getA()), b = ElementOf(dot_.getB()), sum = ElementOf(dot_.getC());
     if (IsFp8(a) && IsFp8(b)) {
-      const bool precise = dot_.getMaxNumImpreciseAcc() <= TypeOf(dot_.getA()).getShape().back();
+      const bool precise = dot_.getMaxNumImpreciseAcc() == 0 || IsPromoted(dot_);
       const bool promotes = HasWgmma() && dot_.getMaxNumImpreciseAcc() >= kTileKBytes;
       if (compute_capability_ >= nvidia::kFirstWithNarrowDots && (!precise || promotes) && sum.isF32()) return {a, b};
       return {b_.getF16Type(), b_.getF16Type()};

@@ -30,13 +30,15 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-constexpr int kCapability = 90;
+constexpr int kCapability = 90, kNoRegister = 0xff;
 constexpr uint64_t kReturnOpcode = 0x950, kSharedCopyOpcode = 0xfae;
 
 int Destination(const Instruction& i) { return static_cast<int>(i.low >> 16 & 0xff); }
 
 // HGMMA, IGMMA, QGMMA with operand a in registers.
 bool IsProduct(const Instruction& i) { return (i.low & 0xff0) == 0xdf0; }
+// The same, or with operand a in shared memory. One that makes nothing only ends a group.
+bool IsAnyProduct(const Instruction& i) { return (i.low & 0xbf0) == 0x9f0 && Destination(i) != kNoRegister; }
 // The first of its registers.
 int OperandOf(const Instruction& product) { return static_cast<int>(product.low >> 24 & 0xff); }
 
@@ -203,6 +205,15 @@ bool LosesOperands(absl::Span<const Instruction> code) {
 
 bool LosesOperands(absl::string_view cubin, absl::string_view kernel, int compute_capability) {
   return compute_capability == kCapability && LosesOperands(InstructionsOf(cubin, kernel));
+}
+
+bool LosesProducts(absl::string_view ptx, absl::string_view cubin, absl::string_view kernel, int compute_capability) {
+  if (compute_capability != kCapability) return false;
+  int64_t products = 0;
+  const std::string line = absl::StrCat("\n", kProduct);
+  for (size_t at = ptx.find(line); at != absl::string_view::npos; at = ptx.find(line, at + 1)) ++products;
+  if (products == 0) return false;
+  return absl::c_count_if(InstructionsOf(cubin, kernel), IsAnyProduct) < products;
 }
 
 std::string CopyOperands(absl::string_view ptx) {

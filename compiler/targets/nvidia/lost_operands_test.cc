@@ -118,9 +118,12 @@ TEST(LosesOperands, IsFoundOutBeforeABinaryIsTaken) {
   const std::vector<Instruction> losing = {
       Pack(160), Product(24, 160), Pack(160), Product(88, 160), Branch(4, 1, /*always=*/false), Exit()};
   ASSERT_GE(code.size(), losing.size());
+  const size_t begin = right->find({reinterpret_cast<const char*>(code.data()), sizeof(Instruction)});
   std::string wrong = *right;
-  memcpy(&wrong[right->find({reinterpret_cast<const char*>(code.data()), sizeof(Instruction)})], losing.data(),
-         losing.size() * sizeof(Instruction));
+  memcpy(&wrong[begin], losing.data(), losing.size() * sizeof(Instruction));
+  const std::string without = *right;
+  const Instruction product = Product(24, 160);
+  memcpy(&(*right)[begin], &product, sizeof(Instruction));
   const Architecture& arch = *absl::c_find_if(kArchitectures, [](auto& each) { return each.compute_capability == 90; });
   EXPECT_TRUE(CheckCubin(*right, arch, "kernel").ok());
   EXPECT_THAT(std::string(CheckCubin(wrong, arch, "kernel").message()), HasSubstr("overwritten an operand"));
@@ -129,6 +132,11 @@ TEST(LosesOperands, IsFoundOutBeforeABinaryIsTaken) {
   const std::string ptx =
       ".visible .entry kernel()\n{\n\t// begin inline asm\n\t{\nwgmma.mma_async {%r1}, {%r5}, b;\n}\n}\n";
   EXPECT_TRUE(AssembleBest(LosingAssembler(*right, wrong), ptx, options, 4, info).value_or("") == *right);
+  EXPECT_FALSE(LosesProducts(ptx, *right, "kernel", 90));
+  EXPECT_TRUE(LosesProducts(ptx, without, "kernel", 90));
+  EXPECT_FALSE(LosesProducts(ptx, without, "kernel", 100));
+  EXPECT_THAT(AssembleBest(LosingAssembler(without, wrong), ptx, options, 4, info).status().message(),
+              HasSubstr("left out products"));
 }
 
 }  // namespace

@@ -629,12 +629,14 @@ std::string WithFewerLastWaits(std::string once, const std::string& kernel, cons
   return is_as_good && after.last_latencies + 1 <= before.last_latencies ? *std::move(again) : once;
 }
 
-// A binary that does not lose operands (lost_operands.h), if there is one.
+// A binary that loses neither operands nor products (lost_operands.h), if there is one.
 absl::StatusOr<std::string> AssembleRightly(const Assembler& assembler, const std::string& ptx,
                                             const AssembleOptions& options, const std::string& kernel, int arch) {
   absl::StatusOr<std::string> binary = assembler.Assemble(ptx, options);
-  if (!binary.ok() || !LosesOperands(*binary, kernel, arch)) return binary;
-  return assembler.Assemble(CopyOperands(ptx), options);
+  if (binary.ok() && LosesOperands(*binary, kernel, arch)) binary = assembler.Assemble(CopyOperands(ptx), options);
+  if (binary.ok() && LosesProducts(ptx, *binary, kernel, arch))
+    return absl::InternalError(absl::StrCat(assembler.Name(), " has left out products of matrices"));
+  return binary;
 }
 
 }  // namespace

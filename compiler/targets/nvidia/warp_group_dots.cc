@@ -203,7 +203,8 @@ class WarpGroupDot final {
     const int count = RegistersOfTile(tiles[0]), accumulators = count * static_cast<int>(tiles.size());
     const int64_t groups = parts * static_cast<int64_t>(tiles.size());
     const int64_t sets = groups > 1 && accumulators + 2 * count <= kMostPromoted ? 2 : 1;
-    text += ".reg .f32 part<" + std::to_string(sets * count) + ">;\n";
+    // Each group has registers of its own: ptxas (13.0) has mixed up groups that share them.
+    text += ".reg .f32 part<" + std::to_string(groups * count) + ">;\n";
     if (op_.getUseC()) {
       const std::string uses = ptx_.AddPredicate(f_.Get(op_.getUseC())[0]);
       for (int sum = 0; sum < accumulators; ++sum)
@@ -213,7 +214,7 @@ class WarpGroupDot final {
       if (group < groups) {
         const MatrixTile& tile = tiles[group / parts];
         const int64_t begin = group % parts * promotion, end = std::min(begin + promotion, k_end);
-        const std::string sums = Registers("part", static_cast<int>(group % sets) * count, count);
+        const std::string sums = Registers("part", static_cast<int>(group) * count, count);
         text += "wgmma.fence.sync.aligned;\n";
         for (int64_t k = begin; k < end; k += step_k_)
           if (failed(AddProduct(tile, static_cast<int32_t>(k), sums, k == begin ? "set" : "add", text)))
@@ -225,7 +226,7 @@ class WarpGroupDot final {
       text += "wgmma.wait_group.sync.aligned " + std::to_string(group < groups ? sets - 1 : 0) + ";\n";
       for (int i = 0; i < count; ++i) {
         const std::string sum = "$" + std::to_string(ended / parts * count + i);
-        text += "add.f32 " + sum + ", " + sum + ", part" + std::to_string(ended % sets * count + i) + ";\n";
+        text += "add.f32 " + sum + ", " + sum + ", part" + std::to_string(ended * count + i) + ";\n";
       }
     }
     text += "}";
