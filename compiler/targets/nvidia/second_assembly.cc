@@ -474,6 +474,12 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   const bool has_loops = before.loop_bytes > 0;
   if (blocks == 0 || Blocks(kLeastResources, note, num_warps, info) < blocks) return std::nullopt;
   if (note.keeps + kWorkingRegisters > RegistersOf(blocks, num_warps, info)) return std::nullopt;
+  const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
+  const double loaded = before.AtOnce() * now_blocks, enough = EnoughLoads(num_warps, info);
+  const int64_t left = RegistersOf(blocks, num_warps, info);
+  // Memory has to deliver a quarter more for these.
+  const bool has_far_more = streams && taken.registers.value_or(0) > left + left / kShareOfRegisters;
+  if (has_far_more && enough < kWorthHalf * loaded) return std::nullopt;
   absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
   if (!again.ok()) return std::nullopt;
   const BinaryResources now = ResourcesOfCubin(*again, kernel);
@@ -483,10 +489,8 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   const int64_t stored = now.local_bytes.value_or(0) - taken.local_bytes.value_or(0);
   const int64_t warps = Blocks(taken, note, num_warps, info) * num_warps;
   const bool issues_little = static_cast<double>(warps) < kBusyWarps * info.rates.issued_warps;
-  const auto now_blocks = static_cast<double>(Blocks(taken, note, num_warps, info));
-  const double loaded = before.AtOnce() * now_blocks, loads = after.AtOnce() * static_cast<double>(blocks);
+  const double loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
-  const double enough = EnoughLoads(num_warps, info);
   // Once, and memory delivers far more for it.
   const bool for_loads = !has_loops && loaded > 0 && std::min(loads, enough) >= kWorthHalf * loaded &&
                          StoresLittle(before, after, stored, kShareOfLocalsForLoads);
@@ -497,9 +501,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
                       !(issues_little && StoresLittle(before, after, stored, kShareOfLocals));
   if (stores && !twice) return std::nullopt;
   if (note.all_warps && (has_loops || streams) && loads < std::min(loaded, enough)) return std::nullopt;
-  const int64_t left = RegistersOf(blocks, num_warps, info);
-  const bool has_far_more = streams && taken.registers.value_or(0) > left + left / kShareOfRegisters;
-  if (has_far_more && std::min(loads, enough) < kWorthHalf * loaded) return std::nullopt;
+  if (has_far_more && loads < kWorthHalf * loaded) return std::nullopt;
   const bool loops = twice && !note.all_warps && has_loops;
   const double most_stores = has_loops ? kMostLoneStores * (loaded > 0 ? loads / loaded : 1) : kStoredBytes;
   if (alone && !for_loads && static_cast<double>(stored) > most_stores) return std::nullopt;
@@ -564,7 +566,8 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     if (half && !unrolled && !is_long) break;
     const int64_t left = RegistersOf(asked, num_warps, info);
     // It could take as many before. But the bound also decides how it orders code without loops.
-    const bool is_near = !has_loops && asked == blocks && had < blocks && left + tried / kShareOfBound >= tried;
+    const bool is_near =
+        !has_loops && !is_enough && asked == blocks && had < blocks && left + tried / kShareOfBound >= tried;
     if (!is_near && (left <= tried || (!has_loops && left <= taken.registers.value_or(0)))) continue;
     tried = std::max(tried, left);
     absl::StatusOr<std::string> again = assemble(Asking(ptx, note, asked));
