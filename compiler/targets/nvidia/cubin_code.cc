@@ -106,16 +106,13 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
   code.bytes = instructions.size() * sizeof(Instruction);
   // The beginning of the loop that was seen last. One that begins there or earlier is around it.
   int64_t last_begin = -1;
-  size_t last_end = 0;
   for (size_t at = 0; at < instructions.size(); ++at) {
     const Instruction& i = instructions[at];
     code.waits += Opcode(i) == kWarpGroupOpcode;
     if (Opcode(i) != kBranchOpcode) continue;
     const int64_t begin = static_cast<int64_t>(at) + 1 + Distance(i, compute_capability);
     // A branch to itself stands after the code.
-    if (begin < 0 || begin >= static_cast<int64_t>(at)) continue;
-    last_end = at + 1;
-    if (begin <= last_begin) continue;
+    if (begin < 0 || begin >= static_cast<int64_t>(at) || begin <= last_begin) continue;
     last_begin = begin;
     code.loop_bytes += (at + 1 - begin) * sizeof(Instruction);
     const absl::Span<const Instruction> body = instructions.subspan(begin, at + 1 - begin);
@@ -128,10 +125,6 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
   if (code.loop_bytes == 0) {
     CountLoadsOfWays(instructions, &code);
     code.locals = CountLocals(instructions);
-  } else {
-    CubinCode last;
-    CountLoadsOfWays(instructions.subspan(last_end), &last);
-    code.last_latencies = last.latencies;
   }
   return code;
 }

@@ -27,7 +27,6 @@ struct CubinCode {
   double latencies = 0;
   int ways = 0;                // loops or ways that load
   double least_latencies = 0;  // if each iteration or way waited once
-  double last_latencies = 0;   // how long the code after the last loop takes, if it loads
 
   // Bytes that are on their way at once, on average; 0: none are loaded there.
   double AtOnce() const { return latencies > 0 ? static_cast<double>(loaded) / latencies : 0; }

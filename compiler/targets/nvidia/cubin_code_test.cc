@@ -81,23 +81,6 @@ TEST_P(CubinCodeTest, EachWayThroughTheCodeCountsByItself) {
   EXPECT_NEAR(two.latencies, two.least_latencies, 0.2);
 }
 
-TEST_P(CubinCodeTest, CodeAfterLoopsWaitsForItsLoads) {
-  AssembleOptions options;
-  options.arch = absl::StrCat("sm_", GetParam());
-  auto last = [&](absl::string_view between) {
-    const std::string load = "ld.volatile.global.f32 %s, [%rd2];\n", store = "st.global.f32 [%rd1], %s;\nret;\n";
-    auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())
-                      ->Assemble(absl::StrReplaceAll(LoopThatLoads(1, true, options.arch),
-                                                     {{"ret;\n", absl::StrCat(load, between, load, store)}}),
-                                 options);
-    EXPECT_TRUE(binary.ok()) << binary.status();
-    return binary.ok() ? CodeOfCubin(*binary, "kernel", GetParam()).last_latencies : 0;
-  };
-  EXPECT_NEAR(last(""), 1, 0.1);
-  EXPECT_NEAR(last("cvt.rzi.u64.f32 %rd3, %s;\nadd.u64 %rd2, %rd2, %rd3;\n"), 2, 0.2);
-  EXPECT_EQ(Loop(1, /*at_once=*/true).last_latencies, 0);
-}
-
 TEST_P(CubinCodeTest, BarriersOfLoopsAreCounted) {
   EXPECT_EQ(Loop(1, /*at_once=*/true).barriers, 0);
   EXPECT_EQ(Loop(1, /*at_once=*/true, "bar.sync 0;\n").barriers, 1);

@@ -76,8 +76,7 @@
 // The assembler does not always order products of mma so that none waits for the one before, or reads of shared memory
 // so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
 // is asked for as many blocks as it has left room for, if these leave more registers than it takes. That is taken where
-// a warp then issues an iteration sooner. The same is done for code after all loops that waits for its loads again and
-// again, if the loops stay as good.
+// a warp then issues an iteration sooner.
 //
 // The text carries what the decision takes, for it may come from a cache:
 //
@@ -153,8 +152,6 @@ constexpr int64_t kSharesOfTwiceRegisters = 2, kShareOfTwiceRegisters = 5;
 constexpr int64_t kMoreLoads = 5, kFewerLoads = 4;
 // Blocks of a loop of products, for what they were before: four for three.
 constexpr int64_t kMoreProducts = 4, kFewerProducts = 3;
-// As long as memory needs to answer, from where on loads after all loops are worth another order.
-constexpr double kManyLastWaits = 2.5;
 // A warp waits most of the time where it issues no more than every second cycle. One cycle in sixteen fewer matters.
 constexpr size_t kManyCycles = 2, kShareOfCycles = 16;
 // Of a thread, that do not matter beside what more blocks bring.
@@ -613,25 +610,6 @@ std::string WithFewerWaits(std::string once, const std::string& kernel, const No
   return is_short && after.product_latency <= most ? *std::move(again) : once;
 }
 
-// The binary for as many blocks as `once` leaves room for, where threads wait less for what they load after all loops.
-std::string WithFewerLastWaits(std::string once, const std::string& kernel, const Note& note, Assemble assemble,
-                               const std::string& ptx, int num_warps, const TargetInfo& info) {
-  const BinaryResources taken = ResourcesOfCubin(once, kernel);
-  const int arch = info.arch.get<int>();
-  const CubinCode before = CodeOfCubin(once, kernel, arch);
-  const int64_t blocks = Blocks(taken, note, num_warps, info);
-  if (before.last_latencies < kManyLastWaits || blocks == 0) return once;
-  absl::StatusOr<std::string> again = assemble(Asking(ptx, note, blocks));
-  if (!again.ok()) return once;
-  const BinaryResources now = ResourcesOfCubin(*again, kernel);
-  if (Blocks(now, note, num_warps, info) < blocks || StoredBytes(now, ptx) > StoredBytes(taken, ptx)) return once;
-  const CubinCode after = CodeOfCubin(*again, kernel, arch);
-  const bool is_as_good = after.waits <= before.waits && after.loop_bytes <= before.loop_bytes &&
-                          after.product_latency <= before.product_latency &&
-                          after.AtOnce() >= kNearlyAll * before.AtOnce();
-  return is_as_good && after.last_latencies + 1 <= before.last_latencies ? *std::move(again) : once;
-}
-
 // A binary that loses neither operands nor products (lost_operands.h), if there is one.
 absl::StatusOr<std::string> AssembleRightly(const Assembler& assembler, const std::string& ptx,
                                             const AssembleOptions& options, const std::string& kernel, int arch) {
@@ -695,8 +673,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::string before = best;
   if (auto more = MoreBlocks(best, kernel, *note, assemble, text, num_warps, info)) best = *std::move(more);
   best = WithMoreLoads(std::move(best), before, kernel, *note, assemble, text, num_warps, info);
-  best = WithFewerWaits(std::move(best), kernel, *note, assemble, text, num_warps, info);
-  return WithFewerLastWaits(std::move(best), kernel, *note, assemble, text, num_warps, info);
+  return WithFewerWaits(std::move(best), kernel, *note, assemble, text, num_warps, info);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -279,6 +279,7 @@ TEST_F(AllWarps, OfLoopsThatDoNotReadSpecialRegistersAgain) {
   const std::string once = binary(/*held=*/18, "mov.u32 %q, %r1;\n"), plain = binary(8, "mov.u32 %q, %r1;\n"),
                     reads = binary(8, "mov.u32 %q, %smid;\nst.volatile.global.u32 [%rd1], %q;\nmov.u32 %q, %smid;\n");
   ASSERT_GT(ResourcesOfCubin(once, "kernel").registers.value_or(0), 32);
+  ASSERT_LE(ResourcesOfCubin(once, "kernel").registers.value_or(99), 40);
   TwoBinaries stays(once, plain, /*blocks=*/8), waits(once, reads, 8);
   EXPECT_TRUE(Choose(stays, Kernel(24, 1, kAllWarpsNote)) == plain);
   EXPECT_TRUE(Choose(waits, Kernel(24, 1, kAllWarpsNote)) == once);
@@ -291,6 +292,7 @@ TEST_F(AllWarps, AlsoOfFarFewerRegistersWhereMemoryDeliversMore) {
   const std::string once = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/22)),
                     few = Binary(LoopThatLoads(4, true, "sm_90a", /*held=*/6));
   ASSERT_GT(ResourcesOfCubin(once, "kernel").registers.value_or(0), 40);
+  ASSERT_LE(ResourcesOfCubin(once, "kernel").registers.value_or(99), 48);
   const std::string text = Kernel(60, 1, absl::StrCat(kAllWarpsNote, ".minnctapersm 8\n"));
   for (const bool is_busy : {false, true}) {
     info_.rates.memory_latency = is_busy ? 1024 : 20480;
@@ -571,8 +573,9 @@ TEST_F(AllWarps, AlsoABoundThatFitsWhereCodeWaitsOften) {
                     at_once = Binary(CodeThatLoads(4, true, "sm_90a", 20));
   ASSERT_GT(ResourcesOfCubin(alone, "kernel").registers.value_or(0), 48);
   ASSERT_LE(ResourcesOfCubin(alone, "kernel").registers.value_or(99), 56);
-  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 8\n"));
-  EXPECT_TRUE(Choose(TwoBinaries(alone, at_once, /*blocks=*/9), text, /*num_warps=*/4) == at_once);
+  const std::string asks = absl::StrCat(kAllWarpsNote, "// loads 64 bytes at once\n.minnctapersm 8\n");
+  TwoBinaries more(alone, at_once, /*blocks=*/9);
+  EXPECT_TRUE(Choose(more, Kernel(24, 1, asks), /*num_warps=*/4) == at_once);
 }
 
 // A thread has a long row to load, and starts far more of it at once where half of the blocks fit.
@@ -633,19 +636,6 @@ TEST_F(AllWarps, NoOtherBlocksWhereAnIterationWaitsOnce) {
     EXPECT_TRUE(Choose(assembler, Kernel(24, 1, loads)) == together);
     EXPECT_EQ(assembler.asked, 0);
   }
-}
-
-// After its loop, code loads three times: at once, or each at an address that needs what was loaded before it.
-TEST_F(AllWarps, OfAnotherOrderWhereCodeAfterLoopsWaitsOften) {
-  auto binary = [this](bool once) {
-    const std::string load = absl::StrCat("ld.volatile.global.f32 %s, [%rd2];\n",
-                                          once ? "" : "cvt.rzi.u64.f32 %rd3, %s;\nadd.u64 %rd2, %rd2, %rd3;\n");
-    const std::string end = absl::StrCat(load, load, load, "st.global.f32 [%rd1], %s;\nret;\n");
-    return Binary(absl::StrReplaceAll(LoopThatLoads(1, true, "sm_90a"), {{"ret;\n", end}}));
-  };
-  const std::string text = Kernel(24, 1, kAllWarpsNote);
-  EXPECT_TRUE(Choose(TwoBinaries(binary(false), binary(true), /*blocks=*/8), text) == binary(true));
-  EXPECT_TRUE(Choose(TwoBinaries(binary(true), binary(false), /*blocks=*/8), text) == binary(true));
 }
 
 // Blocks of one warp, for which all registers were asked for.
