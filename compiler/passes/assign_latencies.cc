@@ -47,10 +47,11 @@
 // registers. It is also given up first where the buffers do not all fit into shared memory, beside what the loop itself
 // needs there and what is made before it. Then the loop gets fewer stages. So it does where the buffers leave
 // schedulers one warp, and fewer of them leave each two. Where a loop keeps nothing but sums of dots, and all blocks
-// together have too little on its way to get as much as caches deliver, copies are further ahead than stages say. That
-// is so as long as a multiprocessor holds as many blocks, and a thread has registers for the sums. Of a persistent
-// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
-// that could overtake the write of what they read stay where they are.
+// together have too little on its way to get as much as caches deliver, copies are further ahead than stages say. So
+// they are in recurrences without dots, whose programs are few. That is so as long as a multiprocessor holds as many
+// blocks, and a thread has registers for the sums. Of a persistent kernel, whose programs take turns with the tiles,
+// the grid is known: it is the step of the loop over tiles. Loads that could overtake the write of what they read stay
+// where they are.
 #include <array>
 #include <limits>
 
@@ -220,9 +221,9 @@ class LatencyAssigner final {
   }
 
   // As many iterations ahead as it takes to have enough on its way, if a multiprocessor holds as many blocks. All of a
-  // loop, where that takes no more slots. Of loops that keep nothing but sums of dots, in registers, or have none:
-  // others compute for longer than copies take. Where copies are so small that it takes more than there may be, as far
-  // as stages say.
+  // loop, where that takes no more slots. Of loops that keep nothing but sums of dots, in registers, and of
+  // recurrences: others compute for longer than copies take, or have other programs beside them. Where copies are so
+  // small that it takes more than there may be, as far as stages say.
   void AssignFarEnough(int latency, int max_level, CopyTarget target, int64_t others) {
     auto bytes = [&](int ahead, CopyTarget to) { return others + BytesOfBuffers(ahead, max_level, to); };
     // Second buffers of operands that threads make are for blocks that are alone (multibuffer_operands.cc).
