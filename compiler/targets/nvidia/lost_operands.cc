@@ -163,7 +163,8 @@ bool Loses(absl::Span<const Instruction> code, const ControlFlow& flow, const Lo
 }
 
 // As LLVM writes the assembly of products.
-constexpr absl::string_view kBlock = "// begin inline asm\n\t{\n", kEnd = "\n}", kProduct = "wgmma.mma_async";
+constexpr absl::string_view kBlock = "// begin inline asm\n\t{\n", kEnd = "\n}", kProduct = "wgmma.mma_async",
+                            kPart = " {part0, ";
 
 // The lines of a block, with copies of what its products take from registers in front of them.
 std::string WithCopies(absl::string_view block) {
@@ -208,11 +209,10 @@ bool LosesOperands(absl::string_view cubin, absl::string_view kernel, int comput
 }
 
 bool LosesProducts(absl::string_view ptx, absl::string_view cubin, absl::string_view kernel, int compute_capability) {
-  if (compute_capability != kCapability) return false;
+  if (compute_capability != kCapability || !absl::StrContains(ptx, kPart)) return false;
   int64_t products = 0;
   const std::string line = absl::StrCat("\n", kProduct);
   for (size_t at = ptx.find(line); at != absl::string_view::npos; at = ptx.find(line, at + 1)) ++products;
-  if (products == 0) return false;
   return absl::c_count_if(InstructionsOf(cubin, kernel), IsAnyProduct) < products;
 }
 

@@ -17,8 +17,8 @@ bool LosesOperands(absl::Span<const Instruction> code);
 // The same of a kernel in a cubin. Other devices than those of compute capability 9.0 have no such products.
 bool LosesOperands(absl::string_view cubin, absl::string_view kernel, int compute_capability);
 
-// Whether the kernel has fewer products of wgmma than `ptx`. Of 1086 kernels only one had, and its results were wrong:
-// products of zero and other operands were taken for each other where they shared registers (13.0).
+// Whether `ptx` adds up parts of products (warp_group_dots.cc) and the kernel has fewer products of wgmma than it. The
+// assembler (13.0) has taken parts for each other that shared registers. Elsewhere it leaves out what nobody needs.
 bool LosesProducts(absl::string_view ptx, absl::string_view cubin, absl::string_view kernel, int compute_capability);
 
 // `ptx` with a copy of every operand a that products of wgmma take from registers, in front of each product.
