@@ -63,20 +63,30 @@ std::string ReadAll(int fd) {
   }
 }
 
+absl::Status NoMemory() {
+  return absl::ResourceExhaustedError(absl::StrCat("link: no memory for a file: ", strerror(errno)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> LinkSharedObject(const std::string& object, llvm::ArrayRef<const char*> flags) {
-  int ends[2];
   const Descriptor input(CreateMemoryFile("kernel.o"));
-  if (input.get() < 0 || !WriteAll(input.get(), object) || pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("link: no memory for a file: ", strerror(errno)));
-  }
+  if (input.get() < 0 || !WriteAll(input.get(), object)) return NoMemory();
+  const std::string from = PathOf(input.get());
+  llvm::SmallVector<const char*> arguments = {from.c_str()};
+  arguments.append(flags.begin(), flags.end());
+  return LinkSharedObject(arguments);
+}
+
+absl::StatusOr<std::string> LinkSharedObject(llvm::ArrayRef<const char*> arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return NoMemory();
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);
-  const std::string from = PathOf(input.get()), to = PathOf(in.get());
-  llvm::SmallVector<const char*> args = {"ld.lld", "-shared", from.c_str(), "-o", to.c_str()};
+  const std::string to = PathOf(in.get());
+  llvm::SmallVector<const char*> args = {"ld.lld", "-shared", "-o", to.c_str()};
   args.append({"--hash-style=gnu", "--no-dependent-libraries", "--build-id=none", "--threads=1"});
-  args.append(flags.begin(), flags.end());
+  args.append(arguments.begin(), arguments.end());
   std::string log, linked;
   llvm::raw_string_ostream stream(log);
   std::thread reader([&] { linked = ReadAll(out.get()); });

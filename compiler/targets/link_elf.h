@@ -13,6 +13,8 @@ namespace tritond::compiler {
 // process of its own (work_process.h), one thread at a time. Reason: lld keeps its state in the process, and resets the
 // options of all of LLVM there. Internal, with the linker's log. ResourceExhausted: no file in memory can be made.
 absl::StatusOr<std::string> LinkSharedObject(const std::string& object, llvm::ArrayRef<const char*> flags);
+// The same of files, which `arguments` names among lld's flags.
+absl::StatusOr<std::string> LinkSharedObject(llvm::ArrayRef<const char*> arguments);
 
 }  // namespace tritond::compiler
 

@@ -43,6 +43,8 @@ class Assembler {
 // that this code knows how to call.
 absl::StatusOr<std::unique_ptr<Assembler>> OpenNvJitLink(const std::string& path);
 absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompiler(const std::string& path);
+// The same from the archive that a toolkit has in place of the library. NotFound, with lld's log: it cannot be linked.
+absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompilerArchive(const std::string& path);
 // The program at `path`, run once a text with files in a temporary folder. NotFound: no working ptxas there.
 absl::StatusOr<std::unique_ptr<Assembler>> OpenPtxas(const std::string& path);
 

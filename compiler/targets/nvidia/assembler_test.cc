@@ -121,17 +121,19 @@ TEST_P(EveryAssembler, PassesExtraFlagsOn) {
   EXPECT_TRUE(cubin.ok()) << cubin.status();
 }
 
-// What `./dev` fetches.
-std::filesystem::path BuiltLibrary() {
-  const std::filesystem::path built = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-  return built / "cuda/lib/libnvptxcompiler.so";
+std::filesystem::path BuildFolder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 }
+// What `./dev` fetches, and what the build makes of it.
+std::filesystem::path FetchedArchive() { return BuildFolder() / "nvptxcompiler/libnvptxcompiler_static.a"; }
+std::filesystem::path BuiltLibrary() { return BuildFolder() / "cuda/lib/libnvptxcompiler.so"; }
 
 // Those that this machine has.
 std::vector<Backend> PresentBackends() {
   std::vector<Backend> present;
   for (const Backend& backend : {Backend{"nvJitLink", OpenNvJitLink, kUsualRoot + "/lib64/libnvJitLink.so"},
                                  Backend{"nvPTXCompiler", OpenNvPtxCompiler, BuiltLibrary()},
+                                 Backend{"nvPTXCompilerArchive", OpenNvPtxCompilerArchive, FetchedArchive()},
                                  Backend{"ptxas", OpenPtxas, kUsualRoot + "/bin/ptxas"}}) {
     if (std::filesystem::exists(backend.path)) present.push_back(backend);
   }
@@ -202,12 +204,12 @@ TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
   EXPECT_EQ((*assembler)->PtxVersion(), 87);
 }
 
-// A named toolkit with a program of `release`, and the built library, which lies elsewhere.
+// A named toolkit with a program of `release`, and `library`, which lies elsewhere.
 std::string NameOfAssembler(const std::filesystem::path& root, const std::filesystem::path& library,
                             absl::string_view release) {
   WritePtxas(root / "toolkit/bin", release);
   std::filesystem::create_directories(root / "other/lib");
-  std::filesystem::create_symlink(library, root / "other/lib/libnvptxcompiler.so");
+  std::filesystem::create_symlink(library, root / "other/lib" / library.filename());
   TargetConfig config;
   config.search_usual_places = false;
   config.tool_roots = {root / "toolkit", root / "other"};
@@ -216,17 +218,49 @@ std::string NameOfAssembler(const std::filesystem::path& root, const std::filesy
   return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
 }
 
+// "13.0, V13.0.88"
+std::string ReleaseIn(const std::filesystem::path& library) {
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t release = bytes.find("tools, release ") + 15;
+  return bytes.substr(release, bytes.find('\0', release) - release);
+}
+
 TEST_F(EmptyRoot, ALibraryOfTheSameReleaseStandsForThePtxasOfANamedToolkit) {
   const std::filesystem::path library = BuiltLibrary();
   if (!std::filesystem::exists(library)) GTEST_SKIP() << "no nvPTXCompiler was fetched";
   const std::string opened = (*OpenNvPtxCompiler(library))->Name();
   const std::string version = opened.substr(0, opened.find(" ("));  // "nvPTXCompiler 13.0"
-  std::ifstream file(library, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const size_t release = bytes.find("release ") + 8;
-  EXPECT_THAT(NameOfAssembler(root_ / "same", library, bytes.substr(release, bytes.find('\0', release) - release)),
-              StartsWith(version));
+  EXPECT_THAT(NameOfAssembler(root_ / "same", library, ReleaseIn(library)), StartsWith(version));
   EXPECT_THAT(NameOfAssembler(root_ / "else", library, "12.8, V12.8.93"), StartsWith("ptxas 12.8"));
+}
+
+// A toolkit that nobody named, with a program in the path.
+std::string NameBesideProgram(const std::filesystem::path& root, const std::filesystem::path& archive,
+                              absl::string_view release) {
+  WritePtxas(root / "program", release);
+  std::filesystem::create_directories(root / "toolkit/lib64");
+  std::filesystem::create_symlink(archive, root / "toolkit/lib64" / archive.filename());
+  TargetConfig config;
+  config.search_usual_places = false;
+  config.tool_roots = {root / "toolkit"};
+  config.path_dirs = {root / "program"};
+  const auto toolchain = Toolchain::ForConfig(config);
+  const auto assembler = toolchain->GetAssembler();
+  return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
+}
+
+TEST_F(EmptyRoot, AnArchiveThatANamedToolkitHasIsTheAssembler) {
+  const std::filesystem::path archive = FetchedArchive();
+  if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no nvPTXCompiler was fetched";
+  EXPECT_THAT(NameBesideProgram(root_ / "same", archive, ReleaseIn(archive)),
+              AllOf(StartsWith("nvPTXCompiler"), HasSubstr("libnvptxcompiler_static.a")));
+}
+
+TEST_F(EmptyRoot, AnArchiveThatCannotBeLinkedIsSkipped) {
+  std::ofstream(root_ / "libnvptxcompiler_static.a") << "not an archive";
+  EXPECT_THAT(NameBesideProgram(root_ / "none", root_ / "libnvptxcompiler_static.a", "12.8, V12.8.93"),
+              StartsWith("ptxas 12.8"));
 }
 
 TEST(Ptxas, AKernelThatTakesTooLongIsToldSo) {

@@ -9,8 +9,8 @@
 
 namespace tritond::compiler::nvidia {
 
-absl::StatusOr<std::unique_ptr<DynamicLibrary>> DynamicLibrary::Open(const std::string& path) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+absl::StatusOr<std::unique_ptr<DynamicLibrary>> DynamicLibrary::Open(const std::string& path, bool stays) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (stays ? RTLD_NODELETE : 0));
   if (!handle) return absl::NotFoundError(dlerror());
   return absl::WrapUnique(new DynamicLibrary(handle));
 }

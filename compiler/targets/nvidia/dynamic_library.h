@@ -13,8 +13,8 @@ namespace tritond::compiler::nvidia {
 // Owns the handle; what Find returns lives as long.
 class DynamicLibrary {
  public:
-  // NotFound with the loader's message.
-  static absl::StatusOr<std::unique_ptr<DynamicLibrary>> Open(const std::string& path);
+  // NotFound with the loader's message. `stays`: until the process ends.
+  static absl::StatusOr<std::unique_ptr<DynamicLibrary>> Open(const std::string& path, bool stays = false);
   ~DynamicLibrary();
   DynamicLibrary(const DynamicLibrary&) = delete;
   DynamicLibrary& operator=(const DynamicLibrary&) = delete;

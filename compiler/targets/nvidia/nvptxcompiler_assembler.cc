@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The "PTX Compiler API": ptxas as a library, with the same output and without the five milliseconds that starting a
-// program takes. NVIDIA ships it as an archive; the build makes a shared library of it where a toolkit has one.
+// program takes. NVIDIA ships it as an archive. The build makes a shared library of it where a toolkit has one, and a
+// worker makes one in memory where it finds the archive alone.
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "compiler/targets/isolated_work.h"
+#include "compiler/targets/link_elf.h"
+#include "compiler/targets/memory_file.h"
 #include "compiler/targets/nvidia/assembler.h"
 #include "compiler/targets/nvidia/dynamic_library.h"
 
@@ -26,12 +36,14 @@ struct Functions {
 class NvPtxCompilerAssembler final : public Assembler {
  public:
   // The library's version is that of the CUDA release it belongs to.
-  NvPtxCompilerAssembler(std::unique_ptr<DynamicLibrary> library, Functions functions, unsigned major, unsigned minor)
-      : library_(std::move(library)), functions_(functions), major_(major), minor_(minor) {}
+  // `path`: the file that it was made of.
+  NvPtxCompilerAssembler(std::unique_ptr<DynamicLibrary> library, std::string path, Functions functions, unsigned major,
+                         unsigned minor)
+      : library_(std::move(library)), path_(std::move(path)), functions_(functions), major_(major), minor_(minor) {}
 
   std::string Name() const override { return absl::StrCat("nvPTXCompiler ", major_, ".", minor_, " (", Path(), ")"); }
   int PtxVersion() const override { return PtxVersionOfCuda(major_, minor_); }
-  std::string Path() const override { return library_->PathOf(reinterpret_cast<void*>(functions_.create)); }
+  std::string Path() const override { return path_; }
 
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const override {
     std::vector<std::string> flags = {absl::StrCat("--gpu-name=", options.arch)};
@@ -70,28 +82,96 @@ class NvPtxCompilerAssembler final : public Assembler {
   }
 
   std::unique_ptr<DynamicLibrary> library_;
+  std::string path_;
   Functions functions_;
   unsigned major_, minor_;
 };
+
+// `path`: the library's, or of what it was made of. "": the file that the loader found.
+absl::StatusOr<std::unique_ptr<Assembler>> AssemblerIn(std::unique_ptr<DynamicLibrary> library, std::string path) {
+  Functions f;
+  unsigned major = 0, minor = 0;
+  const bool complete =
+      library->Load("nvPTXCompilerGetVersion", f.version) && library->Load("nvPTXCompilerCreate", f.create) &&
+      library->Load("nvPTXCompilerDestroy", f.destroy) && library->Load("nvPTXCompilerCompile", f.compile) &&
+      library->Load("nvPTXCompilerGetCompiledProgramSize", f.program_size) &&
+      library->Load("nvPTXCompilerGetCompiledProgram", f.program) &&
+      library->Load("nvPTXCompilerGetErrorLogSize", f.log_size) && library->Load("nvPTXCompilerGetErrorLog", f.log);
+  if (!complete || f.version(&major, &minor) != kSuccess)
+    return absl::NotFoundError(absl::StrCat(path, " is no PTX compiler library"));
+  if (path.empty()) path = library->PathOf(reinterpret_cast<void*>(f.create));
+  return std::make_unique<NvPtxCompilerAssembler>(std::move(library), std::move(path), f, major, minor);
+}
+
+// Only the interface is seen from outside. The archive lists its constructors in .ctors, which no loader knows.
+constexpr absl::string_view kLinkerScript =
+    "VERSION { { global: nvPTXCompiler*; local: *; }; }\n"
+    "SECTIONS { .init_array : { KEEP(*(.ctors)) } } INSERT AFTER .data.rel.ro;\n";
+
+// The C library and what belongs to it, as this process has loaded them. lld takes the versions of their functions from
+// them: a name without one would mean the oldest.
+std::vector<std::string> LoadedCLibraries() {
+  std::vector<std::string> paths;
+  const auto add = [](dl_phdr_info* info, size_t, void* found) {
+    const absl::string_view path = info->dlpi_name, name = path.substr(path.rfind('/') + 1);
+    for (absl::string_view wanted : {"libc.so", "libm.so", "libpthread.so", "libgcc_s.so"}) {
+      if (name.substr(0, wanted.size()) == wanted) static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    }
+    return 0;
+  };
+  dl_iterate_phdr(add, &paths);
+  return paths;
+}
+
+// The archive as a shared library. It is linked in a process of its own, for lld resets the options of all of LLVM.
+absl::StatusOr<std::string> LinkArchive(const std::string& archive, int script_file) {
+  const std::string script = absl::StrCat("--script=/proc/self/fd/", script_file);
+  std::vector<const char*> arguments = {"--strip-all", "--gc-sections", script.c_str()};
+  for (const char* function :
+       {"nvPTXCompilerGetVersion", "nvPTXCompilerCreate", "nvPTXCompilerDestroy", "nvPTXCompilerCompile",
+        "nvPTXCompilerGetCompiledProgramSize", "nvPTXCompilerGetCompiledProgram", "nvPTXCompilerGetErrorLogSize",
+        "nvPTXCompilerGetErrorLog"})
+    arguments.insert(arguments.end(), {"-u", function});
+  const std::vector<std::string> libraries = LoadedCLibraries();
+  arguments.push_back(archive.c_str());
+  for (const std::string& library : libraries) arguments.push_back(library.c_str());
+  return RunIsolated("the linker", [&] { return LinkSharedObject(arguments); });
+}
+
+// The bytes as a file in memory; -1 with errno set.
+int FileOf(const char* name, absl::string_view bytes) {
+  const int file = CreateMemoryFile(name);
+  while (file >= 0 && !bytes.empty()) {
+    const ssize_t count = write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return close(file), -1;
+    bytes.remove_prefix(count);
+  }
+  return file;
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompiler(const std::string& path) {
   absl::StatusOr<std::unique_ptr<DynamicLibrary>> library = DynamicLibrary::Open(path);
   if (!library.ok()) return library.status();
-  Functions f;
-  unsigned major = 0, minor = 0;
-  const bool complete =
-      (*library)->Load("nvPTXCompilerGetVersion", f.version) && (*library)->Load("nvPTXCompilerCreate", f.create) &&
-      (*library)->Load("nvPTXCompilerDestroy", f.destroy) && (*library)->Load("nvPTXCompilerCompile", f.compile) &&
-      (*library)->Load("nvPTXCompilerGetCompiledProgramSize", f.program_size) &&
-      (*library)->Load("nvPTXCompilerGetCompiledProgram", f.program) &&
-      (*library)->Load("nvPTXCompilerGetErrorLogSize", f.log_size) &&
-      (*library)->Load("nvPTXCompilerGetErrorLog", f.log);
-  if (!complete || f.version(&major, &minor) != kSuccess) {
-    return absl::NotFoundError(absl::StrCat(path, " is no PTX compiler library"));
-  }
-  return std::make_unique<NvPtxCompilerAssembler>(*std::move(library), f, major, minor);
+  return AssemblerIn(*std::move(library), /*path=*/"");
+}
+
+absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompilerArchive(const std::string& path) {
+  const int script = FileOf("script", kLinkerScript);
+  if (script < 0) return absl::NotFoundError(absl::StrCat(path, ": no file in memory: ", strerror(errno)));
+  const absl::StatusOr<std::string> linked = LinkArchive(path, script);
+  close(script);
+  if (!linked.ok()) return absl::NotFoundError(absl::StrCat(path, ": ", linked.status().message()));
+  const int file = FileOf("nvptxcompiler", *linked);
+  if (file < 0) return absl::NotFoundError(absl::StrCat(path, ": no file in memory: ", strerror(errno)));
+  // The library has no code that takes back what it registered for the process's end, so it stays. So does the file,
+  // for the loader takes two of one name for the same.
+  absl::StatusOr<std::unique_ptr<DynamicLibrary>> library =
+      DynamicLibrary::Open(absl::StrCat("/proc/", getpid(), "/fd/", file), /*stays=*/true);
+  if (!library.ok()) return absl::NotFoundError(absl::StrCat(path, ": ", library.status().message()));
+  return AssemblerIn(*std::move(library), path);
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -63,6 +63,9 @@ std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
 
 const std::vector<std::string> kLibraryFolders = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
 
+// The PTX compiler as toolkits have it.
+const std::string kArchive = "libnvptxcompiler_static.a";
+
 std::vector<std::string> Versioned(const std::string& library) { return {library, library + ".13", library + ".12"}; }
 
 // Every existing file ROOT/SUBDIR/NAME, in order of roots, then subdirs, then names.
@@ -104,6 +107,19 @@ std::string ReleaseOf(const std::string& path) {
   constexpr llvm::StringLiteral kTools = "Cuda compilation tools, release ";
   const auto [before, after] = (*buffer)->getBuffer().split(kTools);
   return after.take_while([](char c) { return llvm::isAlnum(c) || c == '.' || c == ',' || c == ' '; }).str();
+}
+
+// Those of `files` that say the release of one of `programs`, in the order of these.
+std::vector<std::string> OfTheirReleases(const std::vector<std::string>& programs,
+                                         const std::vector<std::string>& files) {
+  std::vector<std::string> same;
+  for (const std::string& program : programs) {
+    const std::string release = ReleaseOf(program);
+    if (release.empty()) continue;
+    absl::c_copy_if(files, std::back_inserter(same),
+                    [&](const std::string& file) { return ReleaseOf(file) == release; });
+  }
+  return same;
 }
 
 class SearchingToolchain final : public Toolchain {
@@ -168,19 +184,23 @@ class SearchingToolchain final : public Toolchain {
     const auto in_toolkit = [&](const std::string& root) {
       const std::vector<std::string> programs = Candidates({root}, {"bin"}, {"ptxas"});
       return try_all(OpenNvPtxCompiler, Candidates({root}, kLibraryFolders, Versioned("libnvptxcompiler.so"))) ||
-             try_all(OpenNvPtxCompiler, LibrariesLike(programs)) || try_all(OpenPtxas, programs);
+             try_all(OpenNvPtxCompiler, LibrariesLike(programs)) ||
+             try_all(OpenNvPtxCompilerArchive, Candidates({root}, kLibraryFolders, {kArchive})) ||
+             try_all(OpenPtxas, programs);
     };
     // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
     // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
     if (absl::c_any_of(NamedRoots(config_), in_toolkit) ||
         try_all(OpenNvPtxCompiler, Libraries(Versioned("libnvptxcompiler.so"))) ||
-        try_all(OpenPtxas, Programs("ptxas")) || try_all(OpenNvJitLink, Libraries(Versioned("libnvJitLink.so")))) {
+        try_all(OpenNvPtxCompilerArchive, ArchivesLike(Programs("ptxas"))) || try_all(OpenPtxas, Programs("ptxas")) ||
+        try_all(OpenNvPtxCompilerArchive, Candidates(roots_, kLibraryFolders, {kArchive})) ||
+        try_all(OpenNvJitLink, Libraries(Versioned("libnvJitLink.so")))) {
       return assembler_.get();
     }
     no_assembler_ = absl::FailedPreconditionError(
         absl::StrCat("no assembler for PTX: ", HowToInstall("nvidia-cuda-nvcc"),
-                     "; neither libnvptxcompiler.so, ptxas nor libnvJitLink.so is in ", absl::StrJoin(roots_, ", "),
-                     problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
+                     "; neither libnvptxcompiler.so, ptxas, libnvptxcompiler_static.a nor libnvJitLink.so is in ",
+                     absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
     return *no_assembler_;
   }
 
@@ -214,17 +234,15 @@ class SearchingToolchain final : public Toolchain {
     return paths;
   }
 
-  // Toolkits have the program alone. A library of the same release, wherever it lies, is the same assembler without the
-  // program's start.
+  // A library of the same release as a program, wherever it lies, is the same assembler without the program's start.
   std::vector<std::string> LibrariesLike(const std::vector<std::string>& programs) const {
-    std::vector<std::string> same;
-    for (const std::string& program : programs) {
-      const std::string release = ReleaseOf(program);
-      if (release.empty()) continue;
-      absl::c_copy_if(Candidates(roots_, kLibraryFolders, Versioned("libnvptxcompiler.so")), std::back_inserter(same),
-                      [&](const std::string& library) { return ReleaseOf(library) == release; });
-    }
-    return same;
+    return OfTheirReleases(programs, Candidates(roots_, kLibraryFolders, Versioned("libnvptxcompiler.so")));
+  }
+
+  // So is an archive. Only the first program counts, for it is the one that would run.
+  std::vector<std::string> ArchivesLike(const std::vector<std::string>& programs) const {
+    if (programs.empty()) return {};
+    return OfTheirReleases({programs.front()}, Candidates(roots_, kLibraryFolders, {kArchive}));
   }
 
   std::vector<std::string> Programs(const std::string& name) const {

@@ -21,7 +21,8 @@ class Toolchain {
   static std::shared_ptr<Toolchain> ForConfig(const TargetConfig& config);
   virtual ~Toolchain() = default;
 
-  // Of nvPTXCompiler, ptxas and nvJitLink the first that there is. FailedPrecondition: none; the message lists where.
+  // Of nvPTXCompiler (a library, or an archive of the release of ptxas), ptxas and nvJitLink the first that there is.
+  // FailedPrecondition: none; the message lists where.
   virtual absl::StatusOr<const Assembler*> GetAssembler() = 0;
   // FailedPrecondition as above.
   virtual absl::StatusOr<const Disassembler*> GetDisassembler() = 0;
