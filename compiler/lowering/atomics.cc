@@ -29,6 +29,53 @@ Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
   return offset;
 }
 
+// Whether nothing that `op` accesses beside shared memory is seen by others.
+bool KeepsToBlock(mlir::Operation& op) {
+  if (mlir::isMemoryEffectFree(&op)) return true;
+  std::optional<llvm::SmallVector<mlir::MemoryEffects::EffectInstance>> effects = mlir::getEffectsRecursively(&op);
+  return effects && llvm::all_of(*effects, [](const mlir::MemoryEffects::EffectInstance& effect) {
+           return llvm::isa<ttg::SharedMemory>(effect.getResource());
+         });
+}
+
+// Whether a kernel may access memory that others see after `op`. If not, there is nothing that `op` could acquire for.
+bool AccessesMemoryAfter(mlir::Operation* op) {
+  auto func = llvm::dyn_cast<tt::FuncOp>(op->getParentOp());
+  if (!func || !func.isPublic()) return true;
+  llvm::SetVector<mlir::Block*> after;
+  const auto add_successors = [&](mlir::Block* block) { after.insert_range(block->getSuccessors()); };
+  for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode())
+    if (!KeepsToBlock(*next)) return true;
+  add_successors(op->getBlock());
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (!llvm::all_of(*after[i], KeepsToBlock)) return true;
+    add_successors(after[i]);
+  }
+  return false;
+}
+
+// The elements of a tensor have no order among each other. So where a thread has several operations, one fence before
+// all of them releases, and one after them acquires, in place of one around each.
+struct Fences {
+  bool before = false, after = false;
+  Value predicate;  // of the threads that change an element; null: all do
+};
+
+template <typename Op>
+Fences FencesOf(FunctionLowering& f, Op op, llvm::ArrayRef<size_t> places, ValueList masks, Value acts) {
+  const tt::MemSemantic semantic = op.getSem();
+  if (places.size() < 2 || semantic == tt::MemSemantic::kRelaxed || !f.target.HasFences()) return {};
+  Fences fences;
+  fences.before = semantic != tt::MemSemantic::kAcquire;
+  fences.after = semantic != tt::MemSemantic::kRelease && AccessesMemoryAfter(op);
+  fences.predicate = acts;
+  if (masks.empty()) return fences;
+  Value any = masks[places[0]];
+  for (size_t place : places.drop_front()) any = f.e.Or(any, masks[place]);
+  fences.predicate = acts ? f.e.And(any, acts) : any;
+  return fences;
+}
+
 // `emit` yields the results of `width` elements, from the given register on; at most so many are neighbours.
 template <typename Op>
 LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
@@ -41,18 +88,24 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   int width = std::min(vec, max_width);
   Value acts = FirstCopyOf(f, op.getPtr());
   if (BeginsWithBarrier(op)) f.Barrier();
+  llvm::SmallVector<size_t> places;
+  for (size_t first = 0; first < ptrs.size(); first += width)
+    if (!(first & copies)) places.push_back(first);
+  const Fences fences = FencesOf(f, op, places, masks, acts);
+  const bool is_ordered = places.size() < 2 || !f.target.HasFences();
+  if (fences.before) f.target.Fence(e.b, e.loc, op.getScope(), fences.predicate);
   Values results(ptrs.size());
-  for (size_t first = 0; first < ptrs.size(); first += width) {
-    if (first & copies) {
-      for (size_t r = first; r < first + width; ++r) results[r] = results[r & ~copies];
-      continue;
-    }
-    AtomicAccess access{ptrs[first], acts, op.getSem(), op.getScope()};
+  for (size_t first : places) {
+    AtomicAccess access{ptrs[first], acts, is_ordered ? op.getSem() : tt::MemSemantic::kRelaxed, op.getScope()};
+    access.result_is_used = is_ordered || !op->use_empty();
     if (!masks.empty()) access.predicate = acts ? e.And(masks[first], acts) : masks[first];
     FailureOr<Values> before = emit(access, first, width);
     if (failed(before)) return op.emitOpError() << "is not available for " << element << " on this target";
     llvm::copy(*before, results.begin() + first);
   }
+  for (size_t r = 0; r < results.size(); ++r)
+    if (!results[r]) results[r] = results[r & ~static_cast<size_t>(copies)];
+  if (fences.after) f.target.Fence(e.b, e.loc, op.getScope(), fences.predicate);
   if (ScratchBytes(op) > 0) results = ShareResults(f, op, acts, results);
   f.Set(op, results);
   return mlir::success();

@@ -41,6 +41,7 @@ struct AtomicAccess {
   mlir::Value predicate;  // i1; null: always. The result is undefined where it is false.
   tt::MemSemantic semantic = tt::MemSemantic::kAcqRel;
   tt::MemSyncScope scope = tt::MemSyncScope::kGpu;
+  bool result_is_used = true;  // if not, any result will do
 };
 
 // The place that a device assertion names. Strings are not empty; the line counts from 1, 0 where unknown.
@@ -148,6 +149,11 @@ class TargetOps {
                                               mlir::ValueRange others) const = 0;
   virtual void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
                      mlir::ValueRange values) const = 0;
+  // Whether Fence and relaxed atomic operations do what ordered ones do.
+  virtual bool HasFences() const { return false; }
+  // What a thread did to memory before is seen before what it does after, and in that order, by all of `scope`.
+  // `predicate`: i1, in which threads; null: all.
+  virtual void Fence(mlir::OpBuilder& b, mlir::Location loc, tt::MemSyncScope scope, mlir::Value predicate) const {}
   // The value before. Failure: no such operation on this type.
   virtual mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                  tt::RmwOp op, mlir::Value value) const = 0;

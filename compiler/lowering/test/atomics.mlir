@@ -7,7 +7,7 @@
 // CHECK-LABEL: llvm.func @adds
 //       SM90:   llvm.inline_asm {{.*}}"@$9 atom.global.gpu.relaxed.add.v4.f32 {$0, $1, $2, $3}, [$4], {$5, $6, $7, $8};"
 //   SM90-NOT:   atom
-// SM80-COUNT-4: atom.global.gpu.relaxed.add.f32
+// SM80-COUNT-4: red.global.gpu.relaxed.add.f32
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @adds(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: f32, %m: i1) {
@@ -23,11 +23,11 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Addresses that are not known to be aligned, and other operations: one by one.
+// Addresses that are not known to be aligned, and other operations: one by one. Nobody asks for the first results.
 // CHECK-LABEL: llvm.func @by_element
-// CHECK-COUNT-2: atom.global.gpu.relaxed.add.f32
+// CHECK-COUNT-2: red.global.gpu.relaxed.add.f32
 // CHECK-COUNT-2: atom.global.gpu.relaxed.add.u32
-//     CHECK-NOT: atom
+//     CHECK-NOT: {{(atom|red)\.global|fence}}
 #b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @by_element(%p: !tt.ptr<f32>, %i: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %v: f32, %n: i32) {
@@ -40,6 +40,68 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %u = tt.addptr %t, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
     %y = tt.splat %n : i32 -> tensor<64xi32, #b>
     %was = tt.atomic_rmw add, relaxed, gpu, %u, %y : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>) -> tensor<64xi32, #b>
+    tt.print "old" {hex = false, isSigned = array<i32: 1>} : %was : tensor<64xi32, #b>
+    tt.return
+  }
+}
+
+// -----
+
+// A fence before all of a tensor's operations releases, in threads that have one. One after them acquires, as a load
+// follows. Nothing follows the last ones. Where a thread has one operation, it orders by itself.
+// CHECK-LABEL: llvm.func @fences
+//       CHECK: %[[ANY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
+//       CHECK: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
+// CHECK-COUNT-2: atom.global.sys.relaxed.add.u32
+//       CHECK: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
+//       CHECK: llvm.load
+//       CHECK: "fence.acq_rel.gpu;"
+// CHECK-COUNT-2: red.global.gpu.relaxed.max.s32
+//   CHECK-NOT: fence
+//       CHECK: llvm.return
+// CHECK-LABEL: llvm.func @loops
+//       CHECK: "fence.acq_rel.gpu;"
+// CHECK-COUNT-2: red.global.gpu.relaxed.add.u32
+//       CHECK: "fence.acq_rel.gpu;"
+// CHECK-LABEL: llvm.func @one
+//   CHECK-NOT: fence
+//       CHECK: atom.global.gpu.acq_rel.add.u32
+//   CHECK-NOT: {{(atom|red)\.global|fence}}
+//       CHECK: llvm.return
+#b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @fences(%i: !tt.ptr<i32>, %n: i32, %end: i32) {
+    %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+    %t = tt.splat %i : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %u = tt.addptr %t, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    %y = tt.splat %n : i32 -> tensor<64xi32, #b>
+    %e = tt.splat %end : i32 -> tensor<64xi32, #b>
+    %k = arith.cmpi slt, %r, %e : tensor<64xi32, #b>
+    %was = tt.atomic_rmw add, acq_rel, sys, %u, %y, %k : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>, tensor<64xi1, #b>) -> tensor<64xi32, #b>
+    %p = tt.addptr %t, %was : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    %z = tt.load %p : tensor<64x!tt.ptr<i32>, #b>
+    %last = tt.atomic_rmw max, acq_rel, gpu, %u, %z : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>) -> tensor<64xi32, #b>
+    tt.return
+  }
+
+  tt.func public @loops(%i: !tt.ptr<i32>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+    %t = tt.splat %i : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %u = tt.addptr %t, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    cf.br ^loop(%c0 : i32)
+  ^loop(%k: i32):
+    %was = tt.atomic_rmw add, acq_rel, gpu, %u, %r : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>) -> tensor<64xi32, #b>
+    %next = arith.addi %k, %c1 : i32
+    %more = arith.cmpi slt, %next, %n : i32
+    cf.cond_br %more, ^loop(%next : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  tt.func public @one(%i: !tt.ptr<i32>, %n: i32) {
+    %was = tt.atomic_rmw add, acq_rel, gpu, %i, %n : (!tt.ptr<i32>, i32) -> i32
     tt.return
   }
 }

@@ -24,8 +24,8 @@ std::string Semantic(const AtomicAccess& access) {
   return "";
 }
 
-std::string Scope(const AtomicAccess& access) {
-  switch (access.scope) {
+std::string NameOf(tt::MemSyncScope scope) {
+  switch (scope) {
     case tt::MemSyncScope::kGpu:
       return ".gpu";
     case tt::MemSyncScope::kCta:
@@ -36,11 +36,20 @@ std::string Scope(const AtomicAccess& access) {
   return "";
 }
 
+std::string Scope(const AtomicAccess& access) { return NameOf(access.scope); }
+
 // The assembler takes qualifiers in any order. Both are in upstream's, which users' tests look for.
 std::string Rmw(const AtomicAccess& access) { return "atom.global" + Scope(access) + Semantic(access); }
 std::string Cas(const AtomicAccess& access, int bits) {
   return "atom.global" + Semantic(access) + Scope(access) + ".cas.b" + std::to_string(bits);
 }
+
+// "red" gives nothing back and acquires nothing, so that no thread waits for it.
+bool IsReduction(const AtomicAccess& access) {
+  return !access.result_is_used &&
+         (access.semantic == tt::MemSemantic::kRelaxed || access.semantic == tt::MemSemantic::kRelease);
+}
+std::string Reduction(const AtomicAccess& access) { return "red.global" + Scope(access) + Semantic(access); }
 
 // The operation and type of one "atom" instruction, such as ".add.u32"; empty when there is none.
 std::string AtomKind(tt::RmwOp op, mlir::Type type, int compute_capability) {
@@ -128,6 +137,13 @@ mlir::Value EmitSwapLoop(mlir::OpBuilder& b, mlir::Location loc, const AtomicAcc
 
 }  // namespace
 
+void NvidiaOps::Fence(mlir::OpBuilder& b, mlir::Location loc, tt::MemSyncScope scope, mlir::Value predicate) const {
+  PtxBuilder ptx(b, loc);
+  std::string text = "fence.acq_rel" + NameOf(scope) + ";";
+  if (predicate) text = "@" + ptx.AddPredicate(predicate) + " " + text;
+  ptx.Emit(text, /*touches_memory=*/true);
+}
+
 mlir::FailureOr<mlir::Value> NvidiaOps::AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                   tt::RmwOp op, mlir::Value value) const {
   mlir::Type type = value.getType();
@@ -140,12 +156,16 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicRmw(mlir::OpBuilder& b, mlir::Loca
   }
   PtxBuilder ptx(b, loc);
   const bool is_float_add = op == tt::RmwOp::kFadd && (type.isF32() || type.isF64());
+  const bool is_reduction = IsReduction(access) && op != tt::RmwOp::kXchg;
   mlir::Value operand = is_float_add ? value : ToInteger(b, loc, value);
-  std::string text = Rmw(access) + kind + " " + ptx.AddOutput(operand.getType());
-  text += ", [" + ptx.AddInput(access.ptr) + "], ";
+  std::string text = (is_reduction ? Reduction(access) : Rmw(access)) + kind + " ";
+  if (!is_reduction) text += ptx.AddOutput(operand.getType()) + ", ";
+  text += "[" + ptx.AddInput(access.ptr) + "], ";
   text += ptx.AddInput(operand) + ";";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
-  return FromInteger(b, loc, type, ptx.Emit(text, /*touches_memory=*/true)[0]);
+  auto results = ptx.Emit(text, /*touches_memory=*/true);
+  if (is_reduction) return mlir::Value(LLVM::ZeroOp::create(b, loc, type));
+  return FromInteger(b, loc, type, results[0]);
 }
 
 int NvidiaOps::MaxAtomicAdds(mlir::Type element) const {
@@ -159,18 +179,23 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> NvidiaOps::AtomicAdds(mlir::OpBu
   mlir::Type type = values[0].getType();
   PtxBuilder ptx(b, loc);
   const mlir::Type in_register = type.isF32() ? type : mlir::Type(b.getIntegerType(BitsOf(type)));
+  const bool is_reduction = IsReduction(access);
   std::string before, added;
-  for (size_t i = 0; i < values.size(); ++i) before += (before.empty() ? "" : ", ") + ptx.AddOutput(in_register);
+  for (size_t i = 0; i < values.size() && !is_reduction; ++i)
+    before += (before.empty() ? "{" : ", ") + ptx.AddOutput(in_register);
   std::string ptr = ptx.AddInput(access.ptr);
   for (mlir::Value value : values)
     added += (added.empty() ? "" : ", ") + ptx.AddInput(type.isF32() ? value : ToInteger(b, loc, value));
   const std::string width = ".v" + std::to_string(values.size());
   const std::string kind = type.isF32() ? width + ".f32" : ".noftz" + width + (type.isF16() ? ".f16" : ".bf16");
-  std::string text = Rmw(access) + ".add" + kind + " {" + before + "}, [" + ptr + "], {" + added + "};";
+  std::string text = (is_reduction ? Reduction(access) : Rmw(access)) + ".add" + kind + " ";
+  if (!is_reduction) text += before + "}, ";
+  text += "[" + ptr + "], {" + added + "};";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
   llvm::SmallVector<mlir::Value> results;
   for (mlir::Value result : ptx.Emit(text, /*touches_memory=*/true))
     results.push_back(FromInteger(b, loc, type, result));
+  if (is_reduction) results.assign(values.size(), LLVM::ZeroOp::create(b, loc, type));
   return results;
 }
 

@@ -284,6 +284,26 @@ TEST_F(NvidiaOpsTest, AtomicsAreOneInstructionWhereThereIsOne) {
   }
 }
 
+TEST_F(NvidiaOpsTest, ReductionsGiveNothingBack) {
+  TestKernel k("pib");
+  AtomicAccess access;
+  access.ptr = k.arg(0);
+  access.predicate = k.arg(2);
+  access.semantic = tt::MemSemantic::kRelaxed;
+  access.result_is_used = false;
+  ops_.Fence(k.builder(), k.loc(), tt::MemSyncScope::kSys, k.arg(2));
+  ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kUmax, k.arg(1))));
+  // There is no exchange that gives nothing back, nor a reduction that acquires.
+  ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kXchg, k.arg(1))));
+  access.semantic = tt::MemSemantic::kAcqRel;
+  ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kAdd, k.arg(1))));
+  const std::string ptx = Compile(k);
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ fence.acq_rel.sys;"));
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ red.global.gpu.relaxed.max.u32 \\[%rd"));
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.global.gpu.relaxed.exch.b32 %r"));
+  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.global.gpu.acq_rel.add.u32 %r"));
+}
+
 TEST_F(NvidiaOpsTest, AtomicAdditionsOfFloatsTakeUpToSixteenBytes) {
   TestKernel types("p");
   EXPECT_EQ(NvidiaOps(80).MaxAtomicAdds(types.builder().getF32Type()), 1);
