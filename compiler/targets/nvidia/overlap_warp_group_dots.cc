@@ -30,6 +30,8 @@
 //    itself.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
+// 4. Dots in flight keep their buffers. Where a block of dots without a loop has more of these than there is room for,
+//    the first dots end where the next buffer wants their room.
 //
 // The buffers of a dot that outlives its iteration have to outlive it too. They are multibuffers of the pipeline, those
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
@@ -87,11 +89,13 @@ struct End {
 // The dots of one block.
 class DotsOfBlock final {
  public:
-  // `registers`: words of a multiprocessor; 0: how many blocks it holds does not count.
-  DotsOfBlock(Block& block, const BufferAliases& aliases, int64_t registers)
+  // `registers`: words of a multiprocessor; 0: how many blocks it holds does not count. `missing_bytes`: by how much
+  // all buffers of the function, each in its own place, exceed shared memory.
+  DotsOfBlock(Block& block, const BufferAliases& aliases, int64_t registers, int64_t missing_bytes)
       : block_(block),
         aliases_(aliases),
         registers_(registers),
+        missing_bytes_(missing_bytes),
         loop_(llvm::dyn_cast_or_null<ForOp>(block.getParentOp())) {
     for (auto dot : block.getOps<WarpGroupDotOp>())
       if (ttng::AddsToResult(dot)) dots_.push_back(dot);
@@ -109,6 +113,7 @@ class DotsOfBlock final {
       ends_.push_back({dot, end});
     }
     std::reverse(ends_.begin(), ends_.end());
+    if (missing_bytes_ > 0) EndForRoom();
     for (auto& [dot, end] : ends_) in_flight_.insert(dot);
     for (auto& [dot, end] : ends_) AddWait(dot, end);
     EndTogether();
@@ -145,6 +150,39 @@ class DotsOfBlock final {
     if (IsFilledByThreads(dot) || HasTensorMemory(dot) || UsesAccumulators(dot, carried->next))
       return {dot, /*in_next_iteration=*/true};
     return {dot->getNextNode(), /*in_next_iteration=*/true};
+  }
+
+  // The buffers of a dot that are made in its block.
+  llvm::SmallSetVector<ttg::LocalAllocOp, 2> OwnBuffersOf(WarpGroupDotOp dot) {
+    llvm::SmallSetVector<ttg::LocalAllocOp, 2> own;
+    for (Value buffer : BuffersOf(dot))
+      if (auto made = RootOf(buffer).getDefiningOp<ttg::LocalAllocOp>(); made && made->getBlock() == &block_)
+        own.insert(made);
+    return own;
+  }
+
+  // Lets the first dots in flight end where a buffer is made for which there is no room beside theirs.
+  void EndForRoom() {
+    int64_t own = 0, held = 0;
+    for (auto made : block_.getOps<ttg::LocalAllocOp>()) own += BufferBytes(made.getType());
+    const int64_t room = own - missing_bytes_;
+    llvm::DenseMap<ttg::LocalAllocOp, int> dots_of;  // that have not ended
+    for (auto& [dot, end] : ends_)
+      for (ttg::LocalAllocOp made : OwnBuffersOf(dot)) ++dots_of[made];
+    auto first = ends_.begin();
+    for (auto made : block_.getOps<ttg::LocalAllocOp>()) {
+      for (; held + BufferBytes(made.getType()) > room && first != ends_.end(); ++first) {
+        auto& [dot, end] = *first;
+        if (end.in_next_iteration || made->isBeforeInBlock(dot)) break;
+        if (made->isBeforeInBlock(end.op)) end.op = made;
+        for (ttg::LocalAllocOp each : OwnBuffersOf(dot))
+          if (--dots_of[each] == 0) held -= BufferBytes(each.getType());
+      }
+      if (dots_of.contains(made)) held += BufferBytes(made.getType());
+    }
+    llvm::erase_if(ends_, [](auto& each) {
+      return !each.second.in_next_iteration && !IsAnythingBetween(each.first, each.second.op);
+    });
   }
 
   bool IsFilledByThreads(WarpGroupDotOp dot) {
@@ -316,7 +354,7 @@ class DotsOfBlock final {
 
   Block& block_;
   const BufferAliases& aliases_;
-  const int64_t registers_;
+  const int64_t registers_, missing_bytes_;
   ForOp loop_;  // null: the block is no body of one
   llvm::SmallVector<WarpGroupDotOp> dots_;
   llvm::SmallSetVector<WarpGroupDotOp, 4> in_flight_;
@@ -347,7 +385,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
       for (Block* block : blocks) AdvanceReadyDots(*block, aliases, limits);
       for (Block* block : blocks) HoistDots(*block, aliases);
       for (Block* block : blocks) DelayCopies(*block, aliases, limits, products);
-      for (Block* block : blocks) DotsOfBlock(*block, aliases, registers).Run();
+      for (Block* block : blocks) DotsOfBlock(*block, aliases, registers, -free_bytes).Run();
     }
   }
 };

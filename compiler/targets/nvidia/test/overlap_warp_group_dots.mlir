@@ -558,3 +558,40 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %r#1 : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// Five buffers of 16 KiB. Where there is room for four, the first dot ends where the fifth is made.
+// CHECK-LABEL: @row_of_dots
+//   CHECK-NOT:   ttng.warp_group_wait
+// CHECK-COUNT-4: ttng.warp_group_dot {{.*}} {in_flight}
+//   CHECK-NOT:   ttng.warp_group_wait
+//       CHECK:   ttg.local_alloc
+//  CHECK-NEXT:   ttng.warp_group_dot
+// TIGHT-LABEL: @row_of_dots
+//       TIGHT:   %[[FIRST:.*]] = ttg.local_alloc
+// TIGHT-COUNT-4: ttng.warp_group_dot {{.*}} {in_flight}
+//  TIGHT-NEXT:   ttng.warp_group_wait buffers %[[FIRST]] : {{.*}} {pending = 3 : i32}
+//  TIGHT-NEXT:   ttg.local_alloc
+//  TIGHT-NEXT:   ttng.warp_group_dot
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @row_of_dots(%x: tensor<64x128xf16, #a>, %y0: tensor<128x64xf16, #blocked>, %y1: tensor<128x64xf16, #blocked>, %y2: tensor<128x64xf16, #blocked>, %y3: tensor<128x64xf16, #blocked>, %y4: tensor<128x64xf16, #blocked>) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %b0 = ttg.local_alloc %y0 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %d0 = ttng.warp_group_dot %x, %b0, %zero : tensor<64x128xf16, #a> * !ttg.memdesc<128x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %b1 = ttg.local_alloc %y1 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %d1 = ttng.warp_group_dot %x, %b1, %d0 : tensor<64x128xf16, #a> * !ttg.memdesc<128x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %b2 = ttg.local_alloc %y2 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %d2 = ttng.warp_group_dot %x, %b2, %d1 : tensor<64x128xf16, #a> * !ttg.memdesc<128x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %b3 = ttg.local_alloc %y3 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %d3 = ttng.warp_group_dot %x, %b3, %d2 : tensor<64x128xf16, #a> * !ttg.memdesc<128x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    %b4 = ttg.local_alloc %y4 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #rows, #smem>
+    %d4 = ttng.warp_group_dot %x, %b4, %d3 : tensor<64x128xf16, #a> * !ttg.memdesc<128x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    tt.return %d4 : tensor<64x64xf32, #mma>
+  }
+}
