@@ -55,7 +55,12 @@ bool AccessesMemoryAfter(mlir::Operation* op) {
 }
 
 // The elements of a tensor have no order among each other. So where a thread has several operations, one fence before
-// all of them releases, and one after them acquires, in place of one around each.
+// all of them releases, and one after them acquires, in place of one around each. A compare-and-swap keeps its own
+// order, which users look for in the text.
+bool HasJointOrder(FunctionLowering& f, mlir::Operation* op, size_t operations) {
+  return operations > 1 && llvm::isa<tt::AtomicRMWOp>(op) && f.target.HasFences();
+}
+
 struct Fences {
   bool before = false, after = false;
   Value predicate;  // of the threads that change an element; null: all do
@@ -64,7 +69,7 @@ struct Fences {
 template <typename Op>
 Fences FencesOf(FunctionLowering& f, Op op, llvm::ArrayRef<size_t> places, ValueList masks, Value acts) {
   const tt::MemSemantic semantic = op.getSem();
-  if (places.size() < 2 || semantic == tt::MemSemantic::kRelaxed || !f.target.HasFences()) return {};
+  if (semantic == tt::MemSemantic::kRelaxed || !HasJointOrder(f, op, places.size())) return {};
   Fences fences;
   fences.before = semantic != tt::MemSemantic::kAcquire;
   fences.after = semantic != tt::MemSemantic::kRelease && AccessesMemoryAfter(op);
@@ -92,8 +97,8 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   for (size_t first = 0; first < ptrs.size(); first += width)
     if (!(first & copies)) places.push_back(first);
   const Fences fences = FencesOf(f, op, places, masks, acts);
-  const bool is_ordered = places.size() < 2 || !f.target.HasFences();
-  if (fences.before) f.target.Fence(e.b, e.loc, op.getScope(), fences.predicate);
+  const bool is_ordered = !HasJointOrder(f, op, places.size());
+  if (fences.before) f.target.Fence(e.b, e.loc, /*releases=*/true, op.getScope(), fences.predicate);
   Values results(ptrs.size());
   for (size_t first : places) {
     AtomicAccess access{ptrs[first], acts, is_ordered ? op.getSem() : tt::MemSemantic::kRelaxed, op.getScope()};
@@ -105,7 +110,7 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   }
   for (size_t r = 0; r < results.size(); ++r)
     if (!results[r]) results[r] = results[r & ~static_cast<size_t>(copies)];
-  if (fences.after) f.target.Fence(e.b, e.loc, op.getScope(), fences.predicate);
+  if (fences.after) f.target.Fence(e.b, e.loc, /*releases=*/false, op.getScope(), fences.predicate);
   if (ScratchBytes(op) > 0) results = ShareResults(f, op, acts, results);
   f.Set(op, results);
   return mlir::success();

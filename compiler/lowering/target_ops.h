@@ -151,9 +151,10 @@ class TargetOps {
                      mlir::ValueRange values) const = 0;
   // Whether Fence and relaxed atomic operations do what ordered ones do.
   virtual bool HasFences() const { return false; }
-  // What a thread did to memory before is seen before what it does after, and in that order, by all of `scope`.
-  // `predicate`: i1, in which threads; null: all.
-  virtual void Fence(mlir::OpBuilder& b, mlir::Location loc, tt::MemSyncScope scope, mlir::Value predicate) const {}
+  // A release: all of `scope` see what the thread has accessed before it before its atomic operations that follow. An
+  // acquire: its atomic operations come before what it accesses then. `predicate`: i1, in which threads; null: all.
+  virtual void Fence(mlir::OpBuilder& b, mlir::Location loc, bool releases, tt::MemSyncScope scope,
+                     mlir::Value predicate) const {}
   // The value before. Failure: no such operation on this type.
   virtual mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                  tt::RmwOp op, mlir::Value value) const = 0;

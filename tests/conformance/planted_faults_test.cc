@@ -83,7 +83,7 @@ constexpr Fault kFaults[] = {
     {"ShuffleOfSomeLanes", "scan", "idx.i32(i32 -1", "idx.i32(i32 65535"},
     {"ReductionOfOtherKind", "sum", "redux.sync.add", "redux.sync.max"},
     {"ReductionOfHalfTheWarp", "sum", ", i32 -1)", ", i32 65535)"},
-    {"UpdateOfOtherKind", "count", "acq_rel.add.u32", "acq_rel.exch.b32"},
+    {"UpdateOfOtherKind", "count", "relaxed.add.u32", "relaxed.max.u32"},
     {"StoreOfHalfTheElements", "column_sum", "%5, 16", "%5, 20"},
     // Masks of some lanes.
     {"SomeLanesWaitForAnother", "some_lanes", kSomeLanes, "i32 131071", 0},

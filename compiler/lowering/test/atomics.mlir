@@ -51,18 +51,24 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // follows. Nothing follows the last ones. Where a thread has one operation, it orders by itself.
 // CHECK-LABEL: llvm.func @fences
 //       CHECK: %[[ANY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
-//       CHECK: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
+//        SM90: "@$0 fence.release.sys;", "b,~{memory}" %[[ANY]]
+//        SM80: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
 // CHECK-COUNT-2: atom.global.sys.relaxed.add.u32
-//       CHECK: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
+//        SM90: "@$0 fence.acquire.sys;", "b,~{memory}" %[[ANY]]
+//        SM80: "@$0 fence.acq_rel.sys;", "b,~{memory}" %[[ANY]]
 //       CHECK: llvm.load
-//       CHECK: "fence.acq_rel.gpu;"
+//        SM90: "fence.release.gpu;"
+//        SM80: "fence.acq_rel.gpu;"
 // CHECK-COUNT-2: red.global.gpu.relaxed.max.s32
 //   CHECK-NOT: fence
 //       CHECK: llvm.return
 // CHECK-LABEL: llvm.func @loops
-//       CHECK: "fence.acq_rel.gpu;"
+//        SM90: "fence.release.gpu;"
 // CHECK-COUNT-2: red.global.gpu.relaxed.add.u32
-//       CHECK: "fence.acq_rel.gpu;"
+//        SM90: "fence.acquire.gpu;"
+// CHECK-LABEL: llvm.func @swaps
+//   CHECK-NOT: fence
+// CHECK-COUNT-2: atom.global.acq_rel.gpu.cas.b32
 // CHECK-LABEL: llvm.func @one
 //   CHECK-NOT: fence
 //       CHECK: atom.global.gpu.acq_rel.add.u32
@@ -97,6 +103,11 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %more = arith.cmpi slt, %next, %n : i32
     cf.cond_br %more, ^loop(%next : i32), ^end
   ^end:
+    tt.return
+  }
+
+  tt.func public @swaps(%q: tensor<64x!tt.ptr<i32>, #b>, %x: tensor<64xi32, #b>) {
+    %old = tt.atomic_cas acq_rel, gpu, %q, %x, %x : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>, tensor<64xi32, #b>) -> tensor<64xi32, #b>
     tt.return
   }
 

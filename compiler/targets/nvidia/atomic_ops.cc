@@ -137,9 +137,11 @@ mlir::Value EmitSwapLoop(mlir::OpBuilder& b, mlir::Location loc, const AtomicAcc
 
 }  // namespace
 
-void NvidiaOps::Fence(mlir::OpBuilder& b, mlir::Location loc, tt::MemSyncScope scope, mlir::Value predicate) const {
+void NvidiaOps::Fence(mlir::OpBuilder& b, mlir::Location loc, bool releases, tt::MemSyncScope scope,
+                      mlir::Value predicate) const {
+  const char* order = compute_capability_ < 90 ? ".acq_rel" : releases ? ".release" : ".acquire";
   PtxBuilder ptx(b, loc);
-  std::string text = "fence.acq_rel" + NameOf(scope) + ";";
+  std::string text = "fence" + std::string(order) + NameOf(scope) + ";";
   if (predicate) text = "@" + ptx.AddPredicate(predicate) + " " + text;
   ptx.Emit(text, /*touches_memory=*/true);
 }

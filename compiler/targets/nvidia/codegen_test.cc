@@ -93,6 +93,22 @@ TEST_F(NvidiaCodegenTest, ThePtxVersionIsTheOneAskedFor) {
   }
 }
 
+TEST_F(NvidiaCodegenTest, FencesOfOneDirectionComeWithPtx86) {
+  for (int version : {85, 86}) {
+    TestKernel k("p");
+    for (bool releases : {true, false})
+      ops_.Fence(k.builder(), k.loc(), releases, tt::MemSyncScope::kGpu, /*predicate=*/nullptr);
+    auto ptx = k.ToPtx(90, *toolchain_, {}, version);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_THAT(*ptx, HasSubstr(version < 86 ? "fence.acq_rel.gpu;" : "fence.release.gpu;"));
+    EXPECT_EQ(ptx->find("fence.acquire.gpu;") != std::string::npos, version == 86) << *ptx;
+    auto assembler = toolchain_->GetAssembler();
+    if (!assembler.ok() || (*assembler)->PtxVersion() < version) continue;
+    auto cubin = (*assembler)->Assemble(*ptx, {.arch = "sm_90a"});
+    EXPECT_TRUE(cubin.ok()) << cubin.status();
+  }
+}
+
 TEST_F(NvidiaCodegenTest, SharedPointersHave32Bits) {
   TestKernel k("pl");
   auto& b = k.builder();

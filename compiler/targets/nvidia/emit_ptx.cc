@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,7 @@ namespace tritond::compiler::nvidia {
 namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
+constexpr int kFirstPtxWithOneWayFences = 86;
 
 void InitializeBackEnd() {
   static std::once_flag once;
@@ -95,6 +97,11 @@ void RenumberPrototypes(std::string& text) {
   if (done > 0) text = absl::StrCat(renumbered, absl::string_view(text).substr(done));
 }
 
+// Before PTX 8.6 a fence releases and acquires.
+void JoinFences(std::string& text) {
+  absl::StrReplaceAll({{"fence.release.", "fence.acq_rel."}, {"fence.acquire.", "fence.acq_rel."}}, &text);
+}
+
 // PTX ISA, "Identifiers": a letter, then letters, digits, _ and $; or one of _ and $, then at least one of those.
 bool IsIdentifier(llvm::StringRef name) {
   const auto follows = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
@@ -141,6 +148,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, AssemblyWriter& writer
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
   // Without ", debug", which asks the assembler for -g; line numbers need none.
   ReplaceDirective(ptx, ".target", arch.name);
+  if (ptx_version < kFirstPtxWithOneWayFences) JoinFences(ptx);
   DropCallNumbers(ptx);
   RenumberPrototypes(ptx);
   NoteMoreBlocks(module, ptx);

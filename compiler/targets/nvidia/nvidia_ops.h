@@ -46,8 +46,10 @@ class NvidiaOps final : public TargetOps {
   void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
              mlir::ValueRange values) const override;
 
+  // fence.release and fence.acquire, from 9.0 on, else fence.acq_rel (PTX ISA, "Parallel synchronization: fence").
   bool HasFences() const override { return true; }
-  void Fence(mlir::OpBuilder& b, mlir::Location loc, tt::MemSyncScope scope, mlir::Value predicate) const override;
+  void Fence(mlir::OpBuilder& b, mlir::Location loc, bool releases, tt::MemSyncScope scope,
+             mlir::Value predicate) const override;
   mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          tt::RmwOp op, mlir::Value value) const override;
   // From 9.0 on 16 bytes of f16, bf16 or f32 (PTX ISA, "Parallel synchronization: atom", vector types).

@@ -284,6 +284,19 @@ TEST_F(NvidiaOpsTest, AtomicsAreOneInstructionWhereThereIsOne) {
   }
 }
 
+TEST_F(NvidiaOpsTest, FencesReleaseOrAcquireFromSm90On) {
+  for (auto [capability, release, acquire] :
+       {std::tuple{90, "fence.release.sys;", "fence.acquire.cta;"}, {80, "fence.acq_rel.sys;", "fence.acq_rel.cta;"}}) {
+    const NvidiaOps ops(capability);
+    TestKernel k("pb");
+    ops.Fence(k.builder(), k.loc(), /*releases=*/true, tt::MemSyncScope::kSys, k.arg(1));
+    ops.Fence(k.builder(), k.loc(), /*releases=*/false, tt::MemSyncScope::kCta, nullptr);
+    const std::string ptx = Compile(k, capability);
+    EXPECT_THAT(ptx, ContainsRegex(std::string("@%p[0-9]+ ") + release));
+    EXPECT_THAT(ptx, HasSubstr(acquire));
+  }
+}
+
 TEST_F(NvidiaOpsTest, ReductionsGiveNothingBack) {
   TestKernel k("pib");
   AtomicAccess access;
@@ -291,14 +304,12 @@ TEST_F(NvidiaOpsTest, ReductionsGiveNothingBack) {
   access.predicate = k.arg(2);
   access.semantic = tt::MemSemantic::kRelaxed;
   access.result_is_used = false;
-  ops_.Fence(k.builder(), k.loc(), tt::MemSyncScope::kSys, k.arg(2));
   ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kUmax, k.arg(1))));
   // There is no exchange that gives nothing back, nor a reduction that acquires.
   ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kXchg, k.arg(1))));
   access.semantic = tt::MemSemantic::kAcqRel;
   ASSERT_TRUE(mlir::succeeded(ops_.AtomicRmw(k.builder(), k.loc(), access, tt::RmwOp::kAdd, k.arg(1))));
   const std::string ptx = Compile(k);
-  EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ fence.acq_rel.sys;"));
   EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ red.global.gpu.relaxed.max.u32 \\[%rd"));
   EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.global.gpu.relaxed.exch.b32 %r"));
   EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.global.gpu.acq_rel.add.u32 %r"));
