@@ -11,7 +11,8 @@
 //
 // Where a dot of the iteration before may still run, the copies stay in front. A warp cannot go on while its next
 // products wait for the tensor cores. Nor does a dot pass them that has more accumulators than a thread has registers:
-// the assembler then waits for each product, and addresses of copies beside it are more values that it stores.
+// the assembler then waits for each product, and addresses of copies beside it are more values that it stores. Nor does
+// one whose products threads add up or round: they wait for it where it stands, and the copies would wait, too.
 //
 // Likewise the tensor cores need not wait for what threads make of one dot's result, where another dot is ready:
 //
@@ -148,7 +149,7 @@ void HoistDots(mlir::Block& block, const BufferAliases& aliases) {
   auto loop = llvm::dyn_cast_or_null<mlir::scf::ForOp>(block.getParentOp());
   if (loop && llvm::any_of(dots, [&](WarpGroupDotOp dot) { return AccumulatorsOutliveIteration(dot, loop); })) return;
   for (WarpGroupDotOp dot : dots)
-    if (RegistersOf(dot.getD()) <= kMostRegisters) Hoist(dot, aliases);
+    if (ttng::AddsToResult(dot) && RegistersOf(dot.getD()) <= kMostRegisters) Hoist(dot, aliases);
 }
 
 }  // namespace tritond::compiler

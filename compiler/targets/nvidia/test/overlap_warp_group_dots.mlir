@@ -176,6 +176,51 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Threads add up parts of the products where the dot stands: the copies come first.
+// CHECK-LABEL: @threads_add_parts
+//       CHECK:   scf.for
+//       CHECK:     ttg.async_wait
+//       CHECK:     ttg.async_copy_global_to_local
+//       CHECK:     %[[E:.*]] = ttng.warp_group_dot
+//  CHECK-NEXT:     arith.addf %[[E]]
+//       CHECK:   tt.return
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 32]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8}>
+#columns = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @threads_add_parts(%p: tensor<128x64x!tt.ptr<f8E5M2>, #blocked>, %x: tensor<64x64xf8E5M2, #a>, %n: i32) -> tensor<128x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf8E5M2, #rows, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x64xf8E5M2, #columns, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<128x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x128x64xf8E5M2, #rows, #smem, mutable> -> !ttg.memdesc<128x64xf8E5M2, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<128x64x!tt.ptr<f8E5M2>, #blocked> -> !ttg.memdesc<128x64xf8E5M2, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %multibuffer[%next] : !ttg.memdesc<3x128x64xf8E5M2, #rows, #smem, mutable> -> !ttg.memdesc<128x64xf8E5M2, #rows, #smem, mutable>
+      %e = ttng.warp_group_dot %m, %b, %zero {maxNumImpreciseAcc = 32 : i32} : !ttg.memdesc<128x64xf8E5M2, #rows, #smem, mutable> * !ttg.memdesc<64x64xf8E5M2, #columns, #smem, mutable> -> tensor<128x64xf32, #mma>
+      %d = arith.addf %e, %acc : tensor<128x64xf32, #mma>
+      scf.yield %d, %next : tensor<128x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<128x64xf32, #mma>
+    tt.return %sum : tensor<128x64xf32, #mma>
+  }
+}
+
+// -----
+
 // Operand a is made anew before the dot of the next iteration: there it ends. It ends in its iteration where its registers, kept
 // until then, would cost blocks.
 // CHECK-LABEL: @operand_in_registers
