@@ -239,7 +239,8 @@ bool BulkCopies::Pays() {
   return (all_copies(is_made_at_entry) && DoesMoreThanAdd()) || HasNarrowCopies();
 }
 
-// Whether the loop does anything with products but add them to accumulators.
+// Whether the loop does anything with products but add them to accumulators. Threads that add up parts of products do:
+// the matrix unit waits for them, too.
 bool BulkCopies::DoesMoreThanAdd() {
   mlir::Block* body = loop_.getBody();
   for (auto dot : body->getOps<ttng::WarpGroupDotOp>()) {
@@ -248,7 +249,7 @@ bool BulkCopies::DoesMoreThanAdd() {
         carried && carried.getOwner() == body && llvm::all_of(dot.getD().getUsers(), [&](Operation* user) {
           return user == body->getTerminator() || llvm::isa<ttng::WarpGroupWaitOp>(user);
         });
-    if (!adds) return true;
+    if (!adds || !ttng::AddsToResult(dot)) return true;
   }
   return false;
 }
