@@ -211,6 +211,24 @@ class AcceleratedDot final {
     return loaded == kByteBits && loaded < bits ? 1 + kWideningInstructions : static_cast<double>(bits) / kByteBits;
   }
 
+  static Value Unconverted(Value value) {
+    while (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
+    return value;
+  }
+
+  // How many dots read the operand of this number together: all of the block that make a result of this shape, if they
+  // take the same one. Each warp has its part once then. Others share results, and so should share them alike.
+  double DotsWith(int index) {
+    const Value operand = Unconverted(dot_->getOperand(index));
+    double count = 0;
+    for (auto dot : dot_->getBlock()->getOps<tt::DotOp>()) {
+      if (TypeOf(dot.getD()).getShape() != llvm::ArrayRef(shape_)) continue;
+      if (Unconverted(dot->getOperand(index)) != operand) return 1;
+      ++count;
+    }
+    return count;
+  }
+
   // mma.sync's.
   ttg::NvidiaMmaEncodingAttr WarpEncoding(mlir::Type operand, bool rows_first) {
     int rank = shape_.size();
@@ -218,7 +236,8 @@ class AcceleratedDot final {
     instruction[rank - 2] = kTileM;
     instruction[rank - 1] = kTileN;
     const int64_t bits = operand.getIntOrFloatBitWidth();
-    const OperandCosts costs{CostOf(dot_.getA(), rank - 1, bits), CostOf(dot_.getB(), rank - 2, bits)};
+    const OperandCosts costs{CostOf(dot_.getA(), rank - 1, bits) / DotsWith(0),
+                             CostOf(dot_.getB(), rank - 2, bits) / DotsWith(1)};
     return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0,
                                            SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, kTileM, kTileN, costs),
                                            instruction);

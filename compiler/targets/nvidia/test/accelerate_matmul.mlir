@@ -26,6 +26,44 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Two dots read operand a once: a warp has all of its rows, and fewer columns of each b.
+// CHECK: warpsPerCTA = [1, 4]
+// CHECK-LABEL: @shared_operand
+// CHECK-COUNT-2: tt.dot
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @shared_operand(%a: tensor<32x32xf16, #blocked>, %b: tensor<32x64xf16, #b>, %e: tensor<32x64xf16, #b>, %c: tensor<32x64xf32, #blocked>) -> (tensor<32x64xf32, #blocked>, tensor<32x64xf32, #blocked>) {
+    %x = ttg.convert_layout %a : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #a>
+    %d = tt.dot %x, %b, %c : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    %y = ttg.convert_layout %a : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #a>
+    %f = tt.dot %y, %e, %c : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    tt.return %d, %f : tensor<32x64xf32, #blocked>, tensor<32x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Not all dots of such results take the same operand: they share results alike.
+// CHECK: warpsPerCTA = [2, 2]
+// CHECK-NOT: warpsPerCTA = [1, 4]
+// CHECK-LABEL: @partly_shared_operand
+// CHECK-COUNT-3: tt.dot
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @partly_shared_operand(%a: tensor<32x32xf16, #a>, %e: tensor<32x32xf16, #a>, %b: tensor<32x64xf16, #b>, %f: tensor<32x64xf16, #b>, %c: tensor<32x64xf32, #blocked>) -> tensor<32x64xf32, #blocked> {
+    %0 = tt.dot %a, %f, %c : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    %1 = tt.dot %e, %b, %0 : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    %2 = tt.dot %a, %b, %1 : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    tt.return %2 : tensor<32x64xf32, #blocked>
+  }
+}
+
+// -----
+
 // A dot whose result is operand a of the next: each warp holds whole rows.
 // CHECK: warpsPerCTA = [4, 1]
 // CHECK-LABEL: @chained
