@@ -25,11 +25,13 @@
 // Of three loops, the counter of the second one starts again when it reaches its end, and the first one's advances
 // then. The indices are computed in each iteration, so they must be cheap beside the body. The body must load what a
 // dot takes, for such loads are made ahead. It must load each element by itself: addresses of neighbours that are
-// loaded together advance by additions from one iteration to the next, which indices from several loops do not. Loops
+// loaded together advance by additions from one iteration to the next, which indices from several loops do not. That
+// does not count where threads compute the indices beside dots that run on, and these take as long at least. Loops
 // with many iterations, as far as they are known, stay. So does a loop that does anything else, or decides how often
 // the one in it runs. Loops that have attributes of their own, but for the innermost one's number of stages, stay too.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/dots/matrix_buffers.h"
+#include "compiler/dots/outliving_dots.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/ir/dot_interface.h"
 #include "compiler/passes/passes.h"
@@ -58,6 +60,7 @@ using mlir::scf::ForOp;
 constexpr int64_t kManyIterations = 8;
 // The body takes so many times as long as the indices, at least.
 constexpr double kLeastShare = 2;
+constexpr int64_t kProductBits = 16;
 
 // The only loop in the body of `outer`, if that holds nothing else but pure operations; else null.
 ForOp OnlyInnerLoop(ForOp outer) {
@@ -130,6 +133,19 @@ bool LoadsOneByOne(ForOp loop, const AxisInfoAnalysis& axes) {
   });
 }
 
+// Instructions that a thread may issue while a matrix unit, which makes `products` of 16 bits in a cycle, computes the
+// dots of an iteration. Zero where any dot does not run on beside the threads.
+double TimeOfDots(ForOp loop, int64_t products, int64_t issued_warps) {
+  double cycles = 0;
+  for (auto dot : loop.getBody()->getOps<tt::DotOp>()) {
+    if (products == 0 || !OutlivesIteration(dot, loop)) return 0;
+    auto a = llvm::cast<RankedTensorType>(dot.getA().getType()), d = llvm::cast<RankedTensorType>(dot.getType());
+    cycles += static_cast<double>(d.getNumElements() * a.getShape().back() * a.getElementTypeBitWidth()) /
+              static_cast<double>(kProductBits * products);
+  }
+  return cycles * static_cast<double>(issued_warps) / ttg::NumWarps(loop);
+}
+
 // Instructions of a thread.
 double CostOf(mlir::Block* body) {
   CostModel costs;
@@ -146,15 +162,15 @@ Value Constant(OpBuilder& b, Location loc, mlir::Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
-// The loops that one loop can replace, from the outermost to `innermost`.
-llvm::SmallVector<ForOp> NestOf(ForOp innermost) {
+// The loops that one loop can replace, from the outermost to `innermost`. `of_dots`: see TimeOfDots.
+llvm::SmallVector<ForOp> NestOf(ForOp innermost, double of_dots) {
   llvm::SmallVector<ForOp> nest{innermost};
   double of_indices = 0;
   while (auto outer = llvm::dyn_cast<ForOp>(nest.front()->getParentOp())) {
     of_indices += CostOf(outer.getBody());
     if (OnlyInnerLoop(outer) != nest.front() || !PassesOn(outer, nest.front()) || !HasKnownCourse(outer, nest)) break;
     if (!outer->getDiscardableAttrDictionary().empty()) break;
-    if (of_indices * kLeastShare > CostOf(innermost.getBody())) break;
+    if (of_indices * kLeastShare > CostOf(innermost.getBody()) && of_indices > of_dots) break;
     nest.insert(nest.begin(), outer);
   }
   return nest;
@@ -223,6 +239,10 @@ void Flatten(llvm::ArrayRef<ForOp> nest) {
 }
 
 class FlattenNestsPass : public impl::FlattenNestsPassBase<FlattenNestsPass> {
+ public:
+  using FlattenNestsPassBase::FlattenNestsPassBase;
+
+ private:
   void runOnOperation() override {
     llvm::SmallVector<ForOp> innermost;
     getOperation().walk([&](ForOp loop) {
@@ -231,10 +251,14 @@ class FlattenNestsPass : public impl::FlattenNestsPassBase<FlattenNestsPass> {
     std::optional<AxisInfoAnalysis> axes;
     for (ForOp inner : innermost) {
       if (!HasPlainAttributes(inner) || !OnlyReads(inner) || !LoadsForDots(inner)) continue;
-      const llvm::SmallVector<ForOp> nest = NestOf(inner);
+      const double of_dots = TimeOfDots(inner, products, issued_warps);
+      const llvm::SmallVector<ForOp> nest = NestOf(inner, of_dots);
       if (nest.size() == 1) continue;
+      double of_indices = 0;
+      for (ForOp loop : llvm::ArrayRef(nest).drop_back()) of_indices += CostOf(loop.getBody());
       if (!axes) axes.emplace(getOperation());
-      if (LoadsOneByOne(inner, *axes)) Flatten(nest);
+      const bool runs_beside = of_dots > 0 && of_indices <= of_dots;
+      if (runs_beside || LoadsOneByOne(inner, *axes)) Flatten(nest);
     }
   }
 };

@@ -195,6 +195,10 @@ def ReverseLoopsPass : Pass<"ttg-reverse-loops", "::mlir::ModuleOp"> {
 def FlattenNestsPass : Pass<"ttg-flatten-nests", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop that loads for dots and a loop around it that only computes indices";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"products", "products", "int64_t", "0",
+           "multiply-adds of 16-bit numbers that a unit beside the threads makes in a cycle; 0: there is none">,
+    Option<"issued_warps", "issued-warps", "int64_t", "4", "of a multiprocessor, in a cycle">];
 }
 def JoinIndicesPass : Pass<"ttg-join-indices", "::mlir::ModuleOp"> {
   let summary = "adds indices of the same dimensions to pointers before these are spread over a block";

@@ -56,7 +56,10 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // Once operations have their final encodings, and so costs; before anything takes loops apart.
-  pm.addPass(createFlattenNestsPass());
+  FlattenNestsPassOptions flatten;
+  flatten.products = arch.group_products;
+  flatten.issued_warps = info.rates.issued_warps;
+  pm.addPass(createFlattenNestsPass(flatten));
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
   // Loads that feed the dots become copies to buffers ahead of time.
