@@ -37,7 +37,7 @@
 // one warp, with nothing to issue while that one waits; or of which one iteration ahead does not fit otherwise. They
 // are then as many iterations ahead as leave room for another block. So it is, one iteration ahead, where nothing else
 // fits and a thread lacks the registers for what an iteration loads. So it is where memory takes longer than all that
-// threads do in an iteration, if a multiprocessor holds half as many blocks again for it. Where memory takes longer and
+// threads do in an iteration, if a multiprocessor holds a third more blocks for it. Where memory takes longer and
 // the loop gets fewer stages, copies in place are one iteration further ahead in as many buffers. Where a unit reads
 // the other buffers, those that threads read are copied to in place if a second block then fits. Where a scheduler
 // would have two warps and has three with one buffer less, sums get one buffer less. A load needs one buffer more
@@ -367,7 +367,7 @@ class LatencyAssigner final {
     auto resident = [&](int64_t ahead) {
       return ResidentBlocks(others + BytesOfBuffers(static_cast<int>(ahead), max_level, CopyTarget::kInPlace));
     };
-    if (resident(latency) * 2 < blocks * 3) return false;
+    if (resident(latency) * 3 < blocks * 4) return false;
     // Iterations that keep no sums are often split between many programs, which then have few. More blocks are better
     // than slots where all blocks together have as much on its way.
     while (!is_sum && latency > 1 && resident(latency - 1) * (latency - 1) >= resident(latency) * latency) --latency;

@@ -41,6 +41,34 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Without the slot that is read, 4 blocks fit instead of 3.
+// CHECK-LABEL: @a_third_more
+//       CHECK:   tt.load %arg0 {loop.in_place, tt.latency = 2 : i32}
+//       CHECK:   tt.load %arg1 {loop.in_place, tt.latency = 2 : i32}
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 4], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @a_third_more(%p: tensor<32x128x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[16, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 128]> : tensor<2xi32>}, %q: tensor<128x64x!tt.ptr<f16>, #blocked1> {tt.divisibility = dense<[16, 16]> : tensor<2xi32>, tt.contiguity = dense<[128, 1]> : tensor<2xi32>}, %n: i32) -> tensor<32x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<32x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<32x64xf32, #mma>) : i32 {
+      %x = tt.load %p : tensor<32x128x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q : tensor<128x64x!tt.ptr<f16>, #blocked1>
+      %xa = ttg.convert_layout %x : tensor<32x128xf16, #blocked> -> tensor<32x128xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<128x64xf16, #blocked1> -> tensor<128x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<32x128xf16, #a> * tensor<128x64xf16, #b> -> tensor<32x64xf32, #mma>
+      scf.yield %d : tensor<32x64xf32, #mma>
+    }
+    tt.return %r : tensor<32x64xf32, #mma>
+  }
+}
+
+// -----
+
 // Threads compute with all that the dot makes: how many registers that takes is not known here.
 // CHECK-LABEL: @computes
 //   CHECK-NOT:   loop.in_place
