@@ -33,6 +33,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -168,6 +169,38 @@ AtOnce LoadsAtOnce(llvm::Function& function) {
   return count > 0 ? AtOnce{sum.bytes / count, sum.waits / count} : AtOnce{};
 }
 
+bool IsProgramNumber(const llvm::Value* value, llvm::Intrinsic::ID axis = llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x) {
+  auto* read = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return read && read->getIntrinsicID() == axis;
+}
+
+// By how much `phi` grows in each iteration of its loop where it begins at the program's number; else 0.
+int64_t StepFromProgramNumber(const llvm::PHINode& phi) {
+  int64_t step = 0;
+  bool begins = false;
+  for (const llvm::Value* value : phi.incoming_values()) {
+    auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(value);
+    auto* by = sum ? llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1)) : nullptr;
+    if (by && sum->getOpcode() == llvm::Instruction::Add && sum->getOperand(0) == &phi) step = by->getSExtValue();
+    begins |= IsProgramNumber(value);
+  }
+  return begins ? std::max<int64_t>(step, 0) : 0;
+}
+
+// How many programs the kernel has if they take turns with the iterations of a loop; 0: not known. Programs of several
+// dimensions may do so only in one of them.
+int64_t Programs(const llvm::Function& function) {
+  int64_t programs = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (IsProgramNumber(&instruction, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y) ||
+        IsProgramNumber(&instruction, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z))
+      return 0;
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction))
+      programs = std::max(programs, StepFromProgramNumber(*phi));
+  }
+  return programs;
+}
+
 // Warps that a multiprocessor should hold of a kernel that waits for its loads; 0: it is none.
 int StreamWarps(llvm::Function& function) {
   if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction)) return 0;
@@ -212,6 +245,7 @@ void SetBlockTarget(llvm::Function& kernel) {
     blocks = StreamWarps(kernel) / num_warps;
   if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
   if (!kernel.hasFnAttribute(kSharedBytesAttr)) return;
+  if (const int64_t programs = Programs(kernel); programs > 1) kernel.addFnAttr(kProgramsAttr, absl::StrCat(programs));
   if (num_warps > 1 && MultipliesAsLongAsItRuns(kernel)) {
     kernel.addFnAttr(kMoreBlocksAttr, kSecondBlock);
   } else if (llvm::none_of(llvm::instructions(kernel), IsMatrixInstruction)) {

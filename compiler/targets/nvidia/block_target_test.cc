@@ -18,6 +18,8 @@ std::string SaidOf(const std::string& body, int num_warps, llvm::StringRef attri
   llvm::SMDiagnostic error;
   auto module =
       llvm::parseAssemblyString(absl::StrCat("declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+                                             "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+                                             "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()\n"
                                              "define void @f(ptr addrspace(1) %p, float %x, i32 %n) {\nentry:\n",
                                              body, "  ret void\n}\n"),
                                 error, context);
@@ -200,6 +202,20 @@ TEST(BlockTarget, ProductsInLoopsOrWithoutAnyMayBeWorthABlockMore) {
 }
 
 // 128 words that live through the loop do not fit into 64 registers.
+TEST(BlockTarget, ProgramsThatTakeTurnsSayHowManyTheyAre) {
+  auto said = [](const std::string& first, const std::string& step, const std::string& other = "") {
+    return SaidOf(absl::StrCat("  %g = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n", other,
+                               "  br label %loop\nloop:\n  %i = phi i32 [", first, ", %entry], [%j, %loop]\n",
+                               "  store float %x, ptr addrspace(1) %p\n  %j = add i32 %i, ", step,
+                               "\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %exit\nexit:\n"),
+                  4, kProgramsAttr);
+  };
+  EXPECT_EQ(said("%g", "132"), "132");
+  EXPECT_EQ(said("0", "132"), "");
+  EXPECT_EQ(said("%g", "%n"), "");
+  EXPECT_EQ(said("%g", "132", "  %h = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()\n"), "");
+}
+
 TEST(BlockTarget, ManyLiveWordsKeepTheirRegisters) {
   std::string before, body = kSum;
   for (int i = 0; i < 64; ++i) absl::StrAppend(&before, "  %w", i, " = load double, ptr addrspace(1) %p, align 8\n");

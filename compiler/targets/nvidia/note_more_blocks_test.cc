@@ -39,6 +39,12 @@ TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
   EXPECT_EQ(text,
             ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
             "// loads 48 bytes at once\n// waits 2 times for that\n{\n");
+  kernel->addFnAttr(kProgramsAttr, "132");
+  text = before;
+  NoteMoreBlocks(module, text);
+  EXPECT_EQ(text,
+            ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n"
+            "// loads 48 bytes at once\n// waits 2 times for that\n// has 132 programs\n{\n");
 }
 
 }  // namespace

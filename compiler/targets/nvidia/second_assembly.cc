@@ -53,6 +53,9 @@
 // at once. With half as many registers more, memory has to deliver a quarter more then. For three quarters of all
 // warps, that brings nothing on average.
 //
+// A persistent kernel says how many programs it has: these take turns with the iterations of a loop. A multiprocessor
+// holds no more blocks than its share of them, so more are not tried, and a thread may have what registers they leave.
+//
 // More blocks are not tried where a loop keeps nearly as many words as these leave registers: its other values would be
 // stored in every iteration. What LLVM's values tell of that is not much, but what they tell is sure.
 //
@@ -87,6 +90,7 @@
 //   // all warps: 64 bytes of shared memory                       ->   .minnctapersm 8
 //   // loads 64 bytes at once
 //   // waits 2 times for that
+//   // has 132 programs
 //   // loops keep 24 words
 #include "compiler/targets/nvidia/second_assembly.h"
 
@@ -113,6 +117,7 @@ namespace {
 constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kLoadsBegin = "// loads ", kLoadsEnd = " bytes at once\n";
 constexpr absl::string_view kWaitsBegin = "// waits ", kWaitsEnd = " times for that\n";
+constexpr absl::string_view kProgramsBegin = "// has ", kProgramsEnd = " programs\n";
 constexpr absl::string_view kKeepsBegin = "// loops keep ", kKeepsEnd = " words\n";
 constexpr absl::string_view kLiveBegin = "\n// ", kLiveEnd = " words live at once\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
@@ -203,9 +208,10 @@ struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
   bool all_warps = false;
   int64_t shared_bytes = 0;
-  int64_t loads = 0;  // bytes of a thread, that it could load at once; 0: not known
-  int64_t waits = 1;  // for as many bytes, one after the other
-  int64_t keeps = 0;  // words of a thread, that a loop keeps; 0: not known
+  int64_t loads = 0;     // bytes of a thread, that it could load at once; 0: not known
+  int64_t waits = 1;     // for as many bytes, one after the other
+  int64_t programs = 0;  // of the grid; 0: not known
+  int64_t keeps = 0;     // words of a thread, that a loop keeps; 0: not known
 };
 
 // The number between `begin`, with which `text` starts, and `end`; 0 if it does not.
@@ -233,6 +239,8 @@ std::optional<Note> FindNote(absl::string_view ptx) {
       note.waits = waits;
       note.end = ptx.find('\n', note.end) + 1;
     }
+    note.programs = NumberBetween(kProgramsBegin, kProgramsEnd, ptx.substr(note.end));
+    if (note.programs > 0) note.end = ptx.find('\n', note.end) + 1;
     note.keeps = NumberBetween(kKeepsBegin, kKeepsEnd, ptx.substr(note.end));
     if (note.keeps > 0) note.end = ptx.find('\n', note.end) + 1;
     return note;
@@ -240,9 +248,12 @@ std::optional<Note> FindNote(absl::string_view ptx) {
   return std::nullopt;
 }
 
+// No more than the grid has.
 int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps, const TargetInfo& info) {
   const std::optional<Residency> residency = ResidencyOf(resources, note.shared_bytes, num_warps, info);
-  return residency ? residency->blocks : 0;
+  const int64_t blocks = residency ? residency->blocks : 0;
+  if (note.programs == 0 || info.multiprocessors == 0) return blocks;
+  return std::min<int64_t>(blocks, llvm::divideCeil(note.programs, info.multiprocessors));
 }
 
 // The text that asks for so many blocks on a multiprocessor, whatever it asked for before; 0: for none.
@@ -642,6 +653,8 @@ void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
     absl::StrAppend(&note, kLoadsBegin, loads.str(), kLoadsEnd);
   if (const llvm::StringRef waits = kernel->getFnAttribute(kWaitsAttr).getValueAsString(); !waits.empty())
     absl::StrAppend(&note, kWaitsBegin, waits.str(), kWaitsEnd);
+  if (const llvm::StringRef programs = kernel->getFnAttribute(kProgramsAttr).getValueAsString(); !programs.empty())
+    absl::StrAppend(&note, kProgramsBegin, programs.str(), kProgramsEnd);
   if (const int64_t words = WordsThatLoopsKeep(*kernel); words > 0)
     absl::StrAppend(&note, kKeepsBegin, words, kKeepsEnd);
   ptx.replace(end, 1, note);

@@ -20,6 +20,8 @@ inline constexpr llvm::StringLiteral kSecondBlock = "second block", kAllWarps = 
 inline constexpr llvm::StringLiteral kLoadsAtOnceAttr = "tritond.loads_at_once";
 // How often a thread waits for loads all the same, as it needs some for what it loads next; once where it is missing.
 inline constexpr llvm::StringLiteral kWaitsAttr = "tritond.waits";
+// Of a kernel whose programs take turns with the iterations of a loop: how many these are.
+inline constexpr llvm::StringLiteral kProgramsAttr = "tritond.programs";
 
 // Writes into `ptx`, the text of `module`, what its kernel's attributes say, as comments. These also say how much
 // shared memory a block has, and how many words its loops keep. Nothing where the module has several kernels.

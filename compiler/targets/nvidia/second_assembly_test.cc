@@ -300,6 +300,17 @@ TEST_F(AllWarps, AlsoOfFarFewerRegistersWhereMemoryDeliversMore) {
   }
 }
 
+// A multiprocessor has no more than its share of the programs of a persistent kernel.
+TEST_F(AllWarps, AreNotTriedWhereProgramsAreFew) {
+  info_.multiprocessors = 132;
+  for (const int programs : {132, 132 * 8}) {
+    const std::string note = absl::StrCat(kAllWarpsNote, "// has ", programs, " programs\n");
+    TwoBinaries assembler(large_, small_);
+    EXPECT_TRUE(Choose(assembler, Kernel(160, 1, note)) == (programs == 132 ? large_ : small_));
+    EXPECT_EQ(assembler.asked, programs == 132 ? 0 : 1);
+  }
+}
+
 // The code may grow by a sixteenth where all warps have a quarter more on its way.
 TEST_F(AllWarps, OfALoopWhoseCodeGrowsWhereTheyLoadMore) {
   info_.rates.memory_bytes = 1 << 20;
