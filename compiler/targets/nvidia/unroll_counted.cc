@@ -8,13 +8,16 @@
 // All that depends on n alone is constant then. Ranges of other values follow, and decide masks: a search that begins
 // in the table does not leave it. The assembler unrolls loops that count in equal steps by itself, and knows better how
 // often. Of others it does not know how many iterations they have. Nor does it unroll loops with masked loads, or with
-// divisions of 64 bits, which it calls: short ones are unrolled here, so that loads of all iterations start at once.
+// divisions of 64 bits, which it calls: short ones are unrolled here, so that loads of all iterations start at once. So
+// are nests of such loops, as those over the taps of a convolution: masks of all taps then leave the loop around them.
+// The assembler unrolls what is left of a longer nest, so its outer loops stay.
 //
 // Loops of wgmma get a copy of their body for each slot of their buffers (unroll_slots.h).
 #include "compiler/targets/nvidia/unroll_counted.h"
 
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/unroll_slots.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -61,21 +64,37 @@ class Unroller final {
   bool Run(llvm::Function& function) {
     bool changed = false;
     const std::optional<LoopOfSlots> of_slots = FindLoopOfSlots(loops_, evolution_, function, kMostInstructions);
-    // An unrolled loop leaves the others as they are.
-    for (llvm::Loop* loop : loops_.getLoopsInPreorder()) {
+    // Inner loops first: where all of them are unrolled, the loop around them is an innermost one.
+    const auto outer_first = loops_.getLoopsInPreorder();
+    llvm::DenseSet<llvm::Loop*> innermost;
+    for (llvm::Loop* loop : outer_first)
+      if (loop->isInnermost()) innermost.insert(loop);
+    for (llvm::Loop* loop : llvm::reverse(outer_first)) {
       if (of_slots && of_slots->loop == loop) {
-        Unroll(loop, of_slots->slots);
+        UnrollBy(loop, of_slots->slots);
         changed = true;
         function.addFnAttr("nvvm.minctasm", llvm::utostr(of_slots->blocks));
       } else if (loop->isInnermost()) {
-        changed |= Unroll(loop);
+        changed |= Unroll(loop, /*times=*/innermost.contains(loop) ? 1 : IterationsAround(*loop));
       }
     }
     return changed;
   }
 
  private:
-  bool Unroll(llvm::Loop* loop) {
+  // Of all loops of known length around `loop`.
+  unsigned IterationsAround(const llvm::Loop& loop) {
+    unsigned times = 1;
+    for (llvm::Loop* around = loop.getParentLoop(); around; around = around->getParentLoop()) {
+      const unsigned iterations = evolution_.getSmallConstantTripCount(around);
+      if (iterations == 0 || times > kMostInstructions) break;
+      times *= std::min(iterations, kMostInstructions);
+    }
+    return times;
+  }
+
+  // `times`: how often there will be a copy of it.
+  bool Unroll(llvm::Loop* loop, unsigned times) {
     const unsigned size = SizeOf(*loop);
     if (size > kMostInstructions) return false;
     unsigned most = kMostInstructions;
@@ -84,12 +103,12 @@ class Unroller final {
       most = kMostInSteps;
     }
     const unsigned iterations = evolution_.getSmallConstantTripCount(loop);
-    if (iterations < 2 || iterations * size > most) return false;
-    Unroll(loop, iterations);
+    if (iterations < 2 || iterations * size > most / times) return false;
+    UnrollBy(loop, iterations);
     return true;
   }
 
-  void Unroll(llvm::Loop* loop, unsigned count) {
+  void UnrollBy(llvm::Loop* loop, unsigned count) {
     llvm::simplifyLoop(loop, &dominators_, &loops_, &evolution_, &assumptions_, nullptr, /*PreserveLCSSA=*/false);
     llvm::formLCSSARecursively(*loop, dominators_, &loops_, &evolution_);
     llvm::UnrollLoopOptions options{};

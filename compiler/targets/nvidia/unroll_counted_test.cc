@@ -113,6 +113,28 @@ TEST(UnrollCounted, StepsOfMaskedLoadsThatAreFew) {
   EXPECT_EQ(Count(After(many), "@$1 ld.global"), 1);
 }
 
+// Of a few rows, each a loop over columns.
+TEST(UnrollCounted, NestsOfMaskedLoadsThatAreFew) {
+  auto nest = [](int rows, int columns) {
+    return Unrolled(absl::StrCat(
+        "define float @f(ptr addrspace(1) %p, i1 %m) {\nentry:\n  br label %rows\nrows:\n"
+        "  %r = phi i32 [ 0, %entry ], [ %r1, %next ]\n  %s = phi float [ 0.0, %entry ], [ %t, %next ]\n"
+        "  %a = icmp slt i32 %r, ",
+        rows,
+        "\n  br i1 %a, label %columns, label %end\ncolumns:\n"
+        "  %c = phi i32 [ 0, %rows ], [ %c1, %load ]\n  %t = phi float [ %s, %rows ], [ %u, %load ]\n"
+        "  %b = icmp slt i32 %c, ",
+        columns,
+        "\n  br i1 %b, label %load, label %next\nload:\n  %d = mul i32 %r, 100\n  %i = add i32 %d, %c\n"
+        "  %q = getelementptr float, ptr addrspace(1) %p, i32 %i\n"
+        "  %v = call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=f,b,l,~{memory}\"(i1 %m, ptr "
+        "addrspace(1) %q)\n  %u = fadd float %t, %v\n  %c1 = add i32 %c, 1\n  br label %columns\nnext:\n"
+        "  %r1 = add i32 %r, 1\n  br label %rows\nend:\n  ret float %s\n}\n"));
+  };
+  EXPECT_EQ(Count(nest(3, 3), "@$1 ld.global"), 9);
+  EXPECT_EQ(Count(nest(30, 3), "@$1 ld.global"), 3);
+}
+
 // Nor these, which it calls a function for.
 TEST(UnrollCounted, StepsOfLongDivisionsThatAreFew) {
   const std::string divide =
