@@ -66,7 +66,7 @@ class Decomposition final {
         return Add(op->getOperand(1), extension, opcode == Instruction::Sub ? -factor : factor, shift);
       case Instruction::Shl:
       case Instruction::Mul: {
-        const llvm::ConstantInt* by = FactorOf(*op);
+        llvm::ConstantInt* by = FactorOf(*op);
         if (!by) break;
         if (shift == 0 && NeverOverflows(Instruction::Mul, op->getOperand(0), by, extension))
           return Add(op->getOperand(0), extension, factor * NumberOf(by->getValue(), extension));
@@ -99,8 +99,8 @@ class Decomposition final {
   }
 
   // What a product or a shift to the left multiplies by; null: no number.
-  static const llvm::ConstantInt* FactorOf(const llvm::Operator& op) {
-    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(op.getOperand(1));
+  static llvm::ConstantInt* FactorOf(const llvm::Operator& op) {
+    auto* number = llvm::dyn_cast<llvm::ConstantInt>(op.getOperand(1));
     if (!number || op.getOpcode() == Instruction::Mul) return number;
     const unsigned bits = number->getBitWidth();
     if (number->getValue().uge(bits - 1)) return nullptr;  // the sign
@@ -109,13 +109,14 @@ class Decomposition final {
 
   // Whether a sum or a difference gives the same when its operands are shifted and extended first.
   bool ExtendsByTerm(const llvm::Operator& op, Extension extension, unsigned shift) const {
-    const llvm::Value *left = op.getOperand(0), *right = op.getOperand(1);
+    llvm::Value *left = op.getOperand(0), *right = op.getOperand(1);
     const unsigned opcode = op.getOpcode();
     if (opcode != Instruction::Or && shift == 0 && NeverOverflows(opcode, left, right, extension)) return true;
     return opcode != Instruction::Sub && llvm::haveNoCommonBitsSet(left, right, facts_);
   }
 
-  bool NeverOverflows(unsigned opcode, const llvm::Value* left, const llvm::Value* right, Extension extension) const {
+  // By the bits that are known of both, or by the range of what counts iterations.
+  bool NeverOverflows(unsigned opcode, llvm::Value* left, llvm::Value* right, Extension extension) const {
     if (extension == Extension::kNone) return true;
     const bool is_signed = extension == Extension::kSign;
     const auto overflow = [&] {
@@ -131,7 +132,18 @@ class Decomposition final {
                            : llvm::computeOverflowForUnsignedMul(left, right, facts_);
       }
     };
-    return overflow() == llvm::OverflowResult::NeverOverflows;
+    if (overflow() == llvm::OverflowResult::NeverOverflows) return true;
+    if (opcode != Instruction::Add) return false;
+    const llvm::ConstantRange of_left = RangeOf(left, is_signed), of_right = RangeOf(right, is_signed);
+    return (is_signed ? of_left.signedAddMayOverflow(of_right) : of_left.unsignedAddMayOverflow(of_right)) ==
+           llvm::ConstantRange::OverflowResult::NeverOverflows;
+  }
+
+  llvm::ConstantRange RangeOf(llvm::Value* value, bool is_signed) const {
+    const auto* count = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(value));
+    const bool is_count = count && llvm::all_of(count->operands(), llvm::IsaPred<llvm::SCEVConstant>);
+    if (!is_count) return llvm::ConstantRange::fromKnownBits(llvm::computeKnownBits(value, facts_), is_signed);
+    return is_signed ? evolution_.getSignedRange(count) : evolution_.getUnsignedRange(count);
   }
 
   llvm::ScalarEvolution& evolution_;

@@ -21,8 +21,8 @@ struct Address {
 };
 
 // Nothing where an index has more bits than an address. A sum of 32 bits is extended term by term where it cannot
-// overflow, whatever its operands. What the IR says of overflow (nsw, nuw) is no such proof: an address that nobody
-// uses may overflow, and others would be made of it.
+// overflow, whatever its operands; what counts iterations from a constant on has a range. What the IR says of overflow
+// (nsw, nuw) is no such proof: an address that nobody uses may overflow, and others would be made of it.
 std::optional<Address> TermsOf(llvm::GetElementPtrInst& gep, llvm::ScalarEvolution& evolution);
 
 }  // namespace tritond::compiler

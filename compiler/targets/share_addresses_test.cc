@@ -73,6 +73,21 @@ TEST(ShareAddresses, ASumThatIsKnownNotToOverflowIs) {
   }
 }
 
+// From -2 to 2 it does not leave the range of %t by much. An index of any size may overflow.
+TEST(ShareAddresses, WhatCountsIterationsHasARange) {
+  const std::string loop =
+      "  br label %head\nhead:\n  %n = phi i32 [-2, %0], [%m, %body]\n  %more = icmp slt i32 %n, 3\n"
+      "  br i1 %more, label %body, label %end\nbody:\n  %m = add i32 %n, 1\n"
+      "  %w = add i32 INDEX, %n\n  %v = add i32 INDEX, 128\n  %z = add i32 %v, %n\n"
+      "  %i = sext i32 %w to i64\n  %j = sext i32 %z to i64\n"
+      "  %a = getelementptr float, ptr %p, i64 %i\n  store float 1.0, ptr %a\n"
+      "  %b = getelementptr float, ptr %p, i64 %j\n  store float 2.0, ptr %b\n  br label %head\nend:\n";
+  EXPECT_THAT(After(ShareAddresses, absl::StrReplaceAll(loop, {{"INDEX", "%t"}})),
+              HasSubstr("%b = getelementptr i8, ptr %a, i64 512"));
+  EXPECT_THAT(After(ShareAddresses, absl::StrReplaceAll(loop, {{"INDEX", "%x"}})),
+              HasSubstr("%b = getelementptr float, ptr %p"));
+}
+
 TEST(ShareAddresses, ANumberThatFillsZeroBitsNeverCarries) {
   const std::string text =
       TwoStores("  %u = shl i32 %x, 3\n  %v = or i32 %u, 5\n  %i = sext i32 %u to i64\n  %j = sext i32 %v to i64");
