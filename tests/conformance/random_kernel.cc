@@ -2,7 +2,6 @@
 #include "tests/conformance/random_kernel.h"
 
 #include "absl/strings/str_cat.h"
-#include "tests/support/kernel_generator.h"
 #include "tests/support/ttir_evaluator.h"
 
 namespace tritond::conformance {
@@ -53,8 +52,8 @@ Trial Wrong(const Machine& machine, const GeneratedKernel& kernel, uint64_t seed
 
 }  // namespace
 
-Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options) {
-  GeneratedKernel kernel = tests::GenerateKernel(seed, steps);
+Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options, tests::Theme theme) {
+  GeneratedKernel kernel = tests::GenerateKernel(seed, steps, theme);
   std::vector<Array> expected = Buffers(kernel), actual = Buffers(kernel);
   absl::Status status = Evaluate(kernel, expected);
   if (!status.ok()) return Wrong(machine, kernel, seed, steps, absl::StrCat("evaluator: ", status.ToString()));
@@ -69,11 +68,11 @@ Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::str
   return {};
 }
 
-Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options) {
-  Trial trial = TryKernel(machine, seed, steps, options);
+Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options, tests::Theme theme) {
+  Trial trial = TryKernel(machine, seed, steps, options, theme);
   if (trial.verdict != Verdict::kWrong) return trial;
   for (int fewer = 0; fewer < steps; ++fewer) {
-    Trial shorter = TryKernel(machine, seed, fewer, options);
+    Trial shorter = TryKernel(machine, seed, fewer, options, theme);
     if (shorter.verdict == Verdict::kWrong) return shorter;
   }
   return trial;

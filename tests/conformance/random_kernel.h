@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/conformance/run_kernel.h"
+#include "tests/support/kernel_generator.h"
 
 namespace tritond::conformance {
 
@@ -22,9 +23,11 @@ struct Trial {
 };
 
 // The kernel of `seed` and `steps` on `machine`. `options` are more of its options, as members of a JSON object.
-Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options = "");
+Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options = "",
+                tests::Theme theme = tests::Theme::kAny);
 // As TryKernel; where it is wrong, the explanation is that of the shortest kernel of the seed that is.
-Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options = "");
+Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options = "",
+                    tests::Theme theme = tests::Theme::kAny);
 
 }  // namespace tritond::conformance
 

@@ -9,20 +9,25 @@ namespace {
 
 constexpr int kPerCase = 10;
 
-class RandomKernel : public testing::TestWithParam<int> {};
-
-TEST_P(RandomKernel, ComputesWhatTheEvaluatorDoes) {
+void CheckCase(int number, int lengths, tests::Theme theme) {
   int unsupported = 0;
   for (int i = 0; i < kPerCase; ++i) {
-    int seed = GetParam() * kPerCase + i;
-    Trial trial = TryAndShorten(MachineFor(seed), seed, 4 + seed % 16);
+    int seed = number * kPerCase + i;
+    Trial trial = TryAndShorten(MachineFor(seed), seed, 4 + seed % lengths, "", theme);
     EXPECT_NE(trial.verdict, Verdict::kWrong) << trial.explanation;
     if (trial.verdict == Verdict::kUnsupported) ++unsupported;
   }
   EXPECT_LE(unsupported, 2) << "too little of Triton IR is supported for this test to say much";
 }
 
+class RandomKernel : public testing::TestWithParam<int> {};
+TEST_P(RandomKernel, ComputesWhatTheEvaluatorDoes) { CheckCase(GetParam(), 16, tests::Theme::kAny); }
+
+class RandomGathers : public testing::TestWithParam<int> {};
+TEST_P(RandomGathers, ComputeWhatTheEvaluatorDoes) { CheckCase(GetParam(), 1, tests::Theme::kGathers); }
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomKernel, testing::Range(0, 30));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGathers, testing::Range(0, 4));
 
 }  // namespace
 }  // namespace tritond::conformance

@@ -13,10 +13,11 @@ int main(int argc, char** argv) {
   CLI::App app{"Random kernels on every device, compared with the evaluator."};
   std::string seeds = "0:1000", options;
   int steps = 0;
-  bool shorten = true;
+  bool shorten = true, gathers = false;
   app.add_option("--seeds", seeds, "FIRST:END, or one")->capture_default_str();
   app.add_option("--steps", steps, "of a kernel; 0: different ones")->capture_default_str();
   app.add_option("--options", options, "of each compile, for example '\"num_stages\": 2, \"ptx_options\": \"-O1\"'");
+  app.add_flag("--gathers", gathers, "kernels that begin with products of tiles that lie where tables say");
   app.add_flag("!--as-is", shorten, "print the kernel of the seed, not a shorter one");
   CLI11_PARSE(app, argc, argv);
   const std::vector<std::string> range = absl::StrSplit(seeds, ':');
@@ -24,11 +25,13 @@ int main(int argc, char** argv) {
   bool is_range = absl::SimpleAtoi(range.front(), &first) && absl::SimpleAtoi(range.back(), &end);
   if (!is_range || range.size() > 2) return std::fprintf(stderr, "--seeds takes FIRST:END\n"), 2;
   if (range.size() == 1) end = first + 1;
+  const tritond::tests::Theme theme = gathers ? tritond::tests::Theme::kGathers : tritond::tests::Theme::kAny;
   std::map<Verdict, int> counts;
   for (uint64_t seed = first; seed < end; ++seed) {
     Machine machine = MachineFor(static_cast<int>(seed % 1000003));
     int length = steps ? steps : static_cast<int>(4 + seed % 16);
-    Trial trial = shorten ? TryAndShorten(machine, seed, length, options) : TryKernel(machine, seed, length, options);
+    Trial trial = shorten ? TryAndShorten(machine, seed, length, options, theme)
+                          : TryKernel(machine, seed, length, options, theme);
     ++counts[trial.verdict];
     if (trial.verdict == Verdict::kWrong) std::printf("%s\n", trial.explanation.c_str());
     if (trial.verdict == Verdict::kUnsupported)

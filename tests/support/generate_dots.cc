@@ -16,32 +16,9 @@ struct DotTypes {
 
 constexpr int kLargest = 4;  // element, Contents::kSmallIntegers
 
-std::string DotText(const Symbol& a, const Symbol& b, const Symbol& c, const std::string& precision) {
-  return absl::StrCat("tt.dot ", a.name, ", ", b.name, ", ", c.name, precision, " : ", a.type(), " * ", b.type(),
-                      " -> ", c.type());
-}
-
 std::string RandomPrecision(KernelWriter& w, const std::string& element) {
   if (element != "f32") return "";
   return ", inputPrecision = " + w.OneOf<std::string>({"tf32", "ieee"});
-}
-
-Symbol Transposed(KernelWriter& w, const Symbol& s) {
-  const Shape shape = {s.shape[1], s.shape[0]};
-  return w.EmitHidden(s.element, shape,
-                      absl::StrCat("tt.trans ", s.name, " {order = array<i32: 1, 0>} : ", s.type(), " -> ",
-                                   TypeText(s.element, shape)));
-}
-
-// x <op> y for values of one type.
-Symbol Combine(KernelWriter& w, const char* op, const Symbol& x, const Symbol& y) {
-  return w.EmitHidden(x.element, x.shape, absl::StrCat(op, " ", x.name, ", ", y.name, " : ", x.type()));
-}
-
-Symbol Added(KernelWriter& w, const Symbol& pointers, const Symbol& offsets) {
-  return w.EmitHidden(
-      pointers.element, pointers.shape,
-      absl::StrCat("tt.addptr ", pointers.name, ", ", offsets.name, " : ", pointers.type(), ", ", offsets.type()));
 }
 
 // One operand of a loop's dot: a matrix in memory, of which each iteration reads the next tile along K.
@@ -58,20 +35,20 @@ class Operand {
     k_stride_ = k_contiguous ? 1 : lines;
     const std::string buffer = frame.AddBuffer(element, lines * most_k, Contents::kSmallIntegers);
     k_ = frame.IndexAlong(shape_, k_dim_);
-    Symbol along_k = Scaled(k_, k_stride_),
-           across = Scaled(frame.IndexAlong(shape_, 1 - k_dim_), k_contiguous ? most_k : 1);
+    Symbol along_k = w_.Scaled(k_, k_stride_),
+           across = w_.Scaled(frame.IndexAlong(shape_, 1 - k_dim_), k_contiguous ? most_k : 1);
     const std::string pointer = absl::StrCat("!tt.ptr<", element, ">");
     Symbol base;
     base.name = buffer;
     base.element = pointer;
-    pointers_ = Added(w, *w.Conform(base, shape_),
-                      Combine(w, "arith.addi", *w.Conform(along_k, shape_), *w.Conform(across, shape_)));
+    pointers_ = w.Added(*w.Conform(base, shape_),
+                        w.Combined("arith.addi", *w.Conform(along_k, shape_), *w.Conform(across, shape_)));
   }
 
   const Symbol& pointers() const { return pointers_; }
   // Of the iteration that begins at `k`, a scalar.
-  Symbol PointersAt(const Symbol& k) { return Added(w_, pointers_, *w_.Conform(Scaled(k, k_stride_), shape_)); }
-  Symbol Next(const Symbol& now, int tile_k) { return Added(w_, now, w_.Constant("i32", shape_, tile_k * k_stride_)); }
+  Symbol PointersAt(const Symbol& k) { return w_.Added(pointers_, *w_.Conform(w_.Scaled(k, k_stride_), shape_)); }
+  Symbol Next(const Symbol& now, int tile_k) { return w_.Added(now, w_.Constant("i32", shape_, tile_k * k_stride_)); }
 
   // The tile at `pointers`, as the dot takes it. `left`, unless it is null: the K that is left, a scalar.
   Symbol Load(const Symbol& pointers, const Symbol* left, const std::string& operands) {
@@ -84,26 +61,17 @@ class Operand {
     }
     Symbol tile =
         w_.EmitHidden(element_, shape_, absl::StrCat("tt.load ", pointers.name, mask, " : ", pointers.type()));
-    tile = Converted(tile, operands);
+    tile = w_.Converted(tile, operands);
     if (w_.OneIn(4)) tile = Changed(tile);
-    return transposed_ ? Transposed(w_, tile) : tile;
+    return transposed_ ? w_.Transposed(tile) : tile;
   }
 
  private:
-  Symbol Converted(const Symbol& tile, const std::string& operands) {
-    if (operands == element_) return tile;
-    const char* op = tile.is_int() ? "arith.sitofp " : tile.is_narrow_float() ? "tt.fp_to_fp " : "arith.extf ";
-    const std::string type = TypeText(operands, shape_);
-    return w_.EmitHidden(
-        operands, shape_,
-        absl::StrCat(op, tile.name, " : ", tile.type(), tile.is_narrow_float() ? " -> " : " to ", type));
-  }
-
   // Other elements of the same size: negative ones, or some that are zero.
   Symbol Changed(const Symbol& tile) {
     if (tile.is_narrow_float()) return tile;
     Symbol zero = w_.Constant(tile.element, tile.shape, 0);
-    if (w_.OneIn(2)) return Combine(w_, tile.is_int() ? "arith.subi" : "arith.subf", zero, tile);
+    if (w_.OneIn(2)) return w_.Combined(tile.is_int() ? "arith.subi" : "arith.subf", zero, tile);
     Symbol limit = w_.Constant("i32", k_.shape, w_.Below(k_.shape[k_dim_]));
     Symbol below =
         w_.EmitHidden("i1", k_.shape, absl::StrCat("arith.cmpi sle, ", k_.name, ", ", limit.name, " : ", k_.type()));
@@ -111,10 +79,6 @@ class Operand {
     return w_.EmitHidden(tile.element, tile.shape,
                          absl::StrCat("arith.select ", chosen.name, ", ", tile.name, ", ", zero.name, " : ",
                                       chosen.type(), ", ", tile.type()));
-  }
-
-  Symbol Scaled(const Symbol& index, int stride) {
-    return stride == 1 ? index : Combine(w_, "arith.muli", index, w_.Constant("i32", index.shape, stride));
   }
 
   KernelWriter& w_;
@@ -179,7 +143,7 @@ class DotLoop {
                          " step ", step.name, " iter_args(", arguments, ") -> (", types, ") : i32 {"));
     w_.Indent(2);
     absl::optional<Symbol> left;
-    if (is_masked) left = Combine(w_, "arith.subi", to, i);
+    if (is_masked) left = w_.Combined("arith.subi", to, i);
     Symbol tile_a = a.Load(advances ? inner[1] : a.PointersAt(i), left ? &*left : nullptr, types_.operands);
     Symbol tile_b = b.Load(advances ? inner[2] : b.PointersAt(i), left ? &*left : nullptr, types_.operands);
     std::vector<Symbol> yielded = {Sum(tile_a, tile_b, inner[0], third)};
@@ -204,16 +168,16 @@ class DotLoop {
   Symbol Sum(const Symbol& a, const Symbol& b, const Symbol& acc, const Symbol& third) {
     const std::string precision = RandomPrecision(w_, types_.operands);
     if (!chains_) {
-      Symbol next = w_.EmitHidden(types_.accumulator, acc.shape, DotText(a, b, acc, precision));
+      Symbol next = w_.Dot(a, b, acc, precision);
       return w_.OneIn(4) && acc.is_float() ? Rescaled(next) : next;
     }
     Symbol zero = w_.Constant(types_.accumulator, {rows_, columns_}, 0);
-    Symbol product = w_.EmitHidden(types_.accumulator, zero.shape, DotText(a, b, zero, ""));
+    Symbol product = w_.Dot(a, b, zero, "");
     Symbol narrow = w_.EmitHidden(
         "f16", zero.shape,
         absl::StrCat("arith.truncf ", product.name, " : ", product.type(), " to ", TypeText("f16", zero.shape)));
     Symbol before = w_.OneIn(2) ? Rescaled(acc) : acc;
-    return w_.EmitHidden(types_.accumulator, acc.shape, DotText(narrow, third, before, ""));
+    return w_.Dot(narrow, third, before, "");
   }
 
   // Some rows with the other sign.
@@ -225,7 +189,7 @@ class DotLoop {
     Symbol sign = w_.EmitHidden(acc.element, row.shape,
                                 absl::StrCat("arith.select ", below.name, ", ", one.name, ", ", minus_one.name, " : ",
                                              below.type(), ", ", one.type()));
-    return Combine(w_, "arith.mulf", acc, *w_.Conform(sign, acc.shape));
+    return w_.Combined("arith.mulf", acc, *w_.Conform(sign, acc.shape));
   }
 
   KernelWriter& w_;
@@ -250,10 +214,10 @@ void WriteOneDot(KernelWriter& w, KernelFrame& frame) {
   Symbol a = frame.Load(types.stored, {m, k}, Contents::kSmallIntegers);
   Symbol b = frame.Load(types.stored, transposed ? Shape{n, k} : Shape{k, n}, Contents::kSmallIntegers);
   if (a.bound != kLargest || b.bound != kLargest) return;
-  if (transposed) b = Transposed(w, b);
+  if (transposed) b = w.Transposed(b);
   Symbol c = w.OneIn(3) ? frame.Load(types.accumulator, {m, n}, Contents::kSmallIntegers)
                         : w.Constant(types.accumulator, {m, n}, w.Below(3));
-  Symbol d = w.EmitHidden(types.accumulator, {m, n}, DotText(a, b, c, RandomPrecision(w, types.stored)));
+  Symbol d = w.Dot(a, b, c, RandomPrecision(w, types.stored));
   d.bound = c.bound >= 0 ? k * kLargest * kLargest + c.bound : -1;
   w.Publish(d);
 }

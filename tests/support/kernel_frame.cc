@@ -70,11 +70,33 @@ KernelFrame::KernelFrame(KernelWriter& w, GeneratedKernel& kernel)
 }
 
 std::string KernelFrame::AddBuffer(const std::string& element, int count, Contents contents, double tolerance) {
+  const std::string name = Declare(element);
+  kernel_.parameters.push_back({element, Fill(w_, element, count, contents), 0, tolerance});
+  return name;
+}
+
+std::string KernelFrame::AddIntegers(const std::string& element, int count, int least, int most) {
+  const std::string name = Declare(element);
+  const workers::ElementType type = TypeOf(element);
+  std::string bytes(static_cast<size_t>(count) * type.bytes(), '\0');
+  for (int i = 0; i < count; ++i)
+    type.EncodeInteger(least + w_.Below(most - least + 1), &bytes[static_cast<size_t>(i) * type.bytes()]);
+  kernel_.parameters.push_back({element, bytes, 0, 0});
+  return name;
+}
+
+std::string KernelFrame::Declare(const std::string& element) {
   std::string name = absl::StrCat("%p", kernel_.parameters.size());
   absl::StrAppend(&parameters_, parameters_.empty() ? "" : ", ", name, ": ", Pointer(element),
                   w_.OneIn(4) ? "" : " {tt.divisibility = 16 : i32}");
-  kernel_.parameters.push_back({element, Fill(w_, element, count, contents), 0, tolerance});
   return name;
+}
+
+Symbol KernelFrame::program() const {
+  Symbol program;
+  program.name = program_;
+  program.element = "i32";
+  return program;
 }
 
 Symbol KernelFrame::Scalar(int32_t value) {

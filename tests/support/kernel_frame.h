@@ -34,12 +34,19 @@ class KernelFrame {
   Symbol Scalar(int32_t value);
   // A pointer parameter to a buffer of `count` elements; its name.
   std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
+  // The same with integers from `least` to `most`.
+  std::string AddIntegers(const std::string& element, int count, int least, int most);
   // 0, 1, … along one dimension of `shape`; its other dimensions have size 1.
   Symbol IndexAlong(const Shape& shape, size_t dim);
 
+  int programs() const { return programs_; }
+  // The program's index, an i32.
+  Symbol program() const;
   const std::string& parameters() const { return parameters_; }
 
  private:
+  // The next parameter, a pointer; its name.
+  std::string Declare(const std::string& element);
   // Pointers to one element for each of `shape`, all different; `shared`: the same ones in all programs.
   Symbol Pointers(const std::string& buffer, const std::string& element, const Shape& shape, int offset, bool shared);
   absl::optional<Symbol> Mask(const Shape& shape, const Symbol& like);
@@ -54,6 +61,8 @@ class KernelFrame {
 
 // One step more, of those in kernel_writer.h: a product of matrices from buffers of its own.
 void WriteDot(KernelWriter& w, KernelFrame& frame);  // generate_dots.cc
+// Products of tiles that lie where tables say.
+void WriteGathers(KernelWriter& w, KernelFrame& frame);  // generate_gathers.cc
 
 }  // namespace tritond::tests
 

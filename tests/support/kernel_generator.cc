@@ -13,10 +13,11 @@ namespace {
 
 class Generator {
  public:
-  Generator(uint64_t seed, int steps) : w_(seed), steps_(steps) {}
+  Generator(uint64_t seed, int steps, Theme theme) : w_(seed), steps_(steps), theme_(theme) {}
 
   GeneratedKernel Generate() {
     kernel_.grid = {static_cast<uint32_t>(1 + w_.Below(3)), static_cast<uint32_t>(1 + w_.Below(2)), 1};
+    if (theme_ == Theme::kGathers) kernel_.grid = {static_cast<uint32_t>(1 + w_.Below(2)), 1, 1};
     w_.BeginAside();
     frame_.emplace(w_, kernel_);
     w_.Publish(frame_->Scalar(w_.Below(6)));
@@ -24,6 +25,7 @@ class Generator {
     for (int i = 0; i < loads; ++i) WriteLoad();
     bool early_exit = w_.OneIn(8);
     if (early_exit) WriteEarlyExit();
+    if (theme_ == Theme::kGathers) WriteGathers(w_, *frame_);
     WriteSteps(steps_, 0);
     int stores = 2 + w_.Below(3);
     for (int i = 0; i < stores; ++i)
@@ -265,6 +267,7 @@ class Generator {
 
   KernelWriter w_;
   int steps_;
+  Theme theme_;
   GeneratedKernel kernel_;
   absl::optional<KernelFrame> frame_;
   std::string functions_;
@@ -272,6 +275,8 @@ class Generator {
 
 }  // namespace
 
-GeneratedKernel GenerateKernel(uint64_t seed, int steps) { return Generator(seed, steps).Generate(); }
+GeneratedKernel GenerateKernel(uint64_t seed, int steps, Theme theme) {
+  return Generator(seed, steps, theme).Generate();
+}
 
 }  // namespace tritond::tests

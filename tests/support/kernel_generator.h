@@ -25,8 +25,14 @@ struct GeneratedKernel {
   std::vector<GeneratedParameter> parameters;
 };
 
-// The same kernel for the same seed, always. `steps` bounds the number of operations, roughly.
-GeneratedKernel GenerateKernel(uint64_t seed, int steps = 12);
+// What a kernel begins with, besides loads.
+enum class Theme {
+  kAny,     // nothing
+  kGathers  // a loop of products of tiles that lie where tables say
+};
+
+// The same kernel for the same seed and theme, always. `steps` bounds the number of operations, roughly.
+GeneratedKernel GenerateKernel(uint64_t seed, int steps = 12, Theme theme = Theme::kAny);
 
 }  // namespace tritond::tests
 

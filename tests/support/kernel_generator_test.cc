@@ -9,25 +9,29 @@
 namespace tritond::tests {
 namespace {
 
+void ExpectDefined(GeneratedKernel kernel, int seed) {
+  static auto* evaluator = new TtirEvaluator;
+  std::vector<EvaluatorArgument> arguments;
+  for (GeneratedParameter& p : kernel.parameters)
+    arguments.push_back(p.element.empty() ? EvaluatorArgument::Scalar(static_cast<uint32_t>(p.scalar))
+                                          : EvaluatorArgument::Memory(absl::MakeSpan(&p.bytes[0], p.bytes.size())));
+  absl::Status status = evaluator->Run(kernel.ir, kernel.grid, arguments);
+  EXPECT_TRUE(status.ok()) << "seed " << seed << ": " << status << "\n" << kernel.ir;
+}
+
 TEST(KernelGenerator, OneSeedGivesOneKernel) {
   GeneratedKernel a = GenerateKernel(7), b = GenerateKernel(7), c = GenerateKernel(8);
+  GeneratedKernel d = GenerateKernel(7, 12, Theme::kGathers);
   EXPECT_EQ(a.ir, b.ir);
   ASSERT_EQ(a.parameters.size(), b.parameters.size());
   for (size_t i = 0; i < a.parameters.size(); ++i) EXPECT_EQ(a.parameters[i].bytes, b.parameters[i].bytes);
   EXPECT_NE(a.ir, c.ir);
+  EXPECT_NE(a.ir, d.ir);
 }
 
 TEST(KernelGenerator, KernelsAreWellTypedAndNothingInThemIsUndefined) {
-  TtirEvaluator evaluator;
-  for (int seed = 0; seed < 200; ++seed) {
-    GeneratedKernel kernel = GenerateKernel(seed, 20);
-    std::vector<EvaluatorArgument> arguments;
-    for (GeneratedParameter& p : kernel.parameters)
-      arguments.push_back(p.element.empty() ? EvaluatorArgument::Scalar(static_cast<uint32_t>(p.scalar))
-                                            : EvaluatorArgument::Memory(absl::MakeSpan(&p.bytes[0], p.bytes.size())));
-    absl::Status status = evaluator.Run(kernel.ir, kernel.grid, arguments);
-    EXPECT_TRUE(status.ok()) << "seed " << seed << ": " << status << "\n" << kernel.ir;
-  }
+  for (int seed = 0; seed < 200; ++seed) ExpectDefined(GenerateKernel(seed, 20), seed);
+  for (int seed = 0; seed < 50; ++seed) ExpectDefined(GenerateKernel(seed, 2, Theme::kGathers), seed);
 }
 
 TEST(KernelGenerator, AllKindsOfOperationsAppear) {
@@ -42,6 +46,18 @@ TEST(KernelGenerator, AllKindsOfOperationsAppear) {
        "tt.scan",      "tt.dot",       "tt.call",      "tt.atomic_rmw",      "tt.make_tensor_ptr", "tt.descriptor_load",
        "scf.for",      "scf.while",    "scf.if",       "cf.cond_br",         "f8E4M3FN",           "reverse = true"})
     EXPECT_TRUE(absl::StrContains(all, op)) << op;
+}
+
+// Products in loops whose operands' addresses are loaded there: in nests, beside numbers of other types, for results
+// that programs add up.
+TEST(KernelGenerator, GathersAreOfAllKinds) {
+  std::string all;
+  for (int seed = 0; seed < 100; ++seed) all += GenerateKernel(seed, 0, Theme::kGathers).ir;
+  for (const char* text :
+       {"tt.dot", "scf.while", "tt.flatten", "tt.num_stages = 5", "tt.loop_unroll_factor", "tt.descriptor_load",
+        "tt.descriptor_store", "tt.atomic_rmw fadd", "tt.fp_to_fp", "arith.sitofp", "tensor<1x64xi32>, tensor<64x",
+        "arith.maximumf", "f8E5M2> * tensor", "i8> * tensor"})
+    EXPECT_TRUE(absl::StrContains(all, text)) << text;
 }
 
 }  // namespace

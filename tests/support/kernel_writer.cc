@@ -11,6 +11,15 @@ int ElementsOf(const Shape& shape) {
   return count;
 }
 
+bool IsNarrowFloat(const std::string& element) { return element[0] == 'f' && element[1] == '8'; }
+
+Symbol PointerTo(const std::string& buffer, const std::string& element) {
+  Symbol pointer;
+  pointer.name = buffer;
+  pointer.element = absl::StrCat("!tt.ptr<", element, ">");
+  return pointer;
+}
+
 std::string TypeText(const std::string& element, const Shape& shape) {
   if (shape.empty()) return element;
   std::string text = "tensor<";
@@ -157,6 +166,79 @@ Symbol KernelWriter::CastInt(const Symbol& symbol, const std::string& element) {
       EmitHidden(element, symbol.shape, absl::StrCat(op, symbol.name, " : ", symbol.type(), " to ", to.type()));
   if (symbol.element == "i1") result.bound = 1;
   return result;
+}
+
+Symbol KernelWriter::Converted(const Symbol& symbol, const std::string& element) {
+  if (element == symbol.element) return symbol;
+  Symbol to = symbol;
+  to.element = element;
+  const bool is_narrow = symbol.is_narrow_float() || to.is_narrow_float();
+  const bool has_no_cast = symbol.is_int() == to.is_int() ? to.is_float() && to.bits() == symbol.bits() : is_narrow;
+  if (has_no_cast) return Converted(Converted(symbol, "f32"), element);
+  if (symbol.is_int() && to.is_int())
+    return EmitHidden(element, symbol.shape,
+                      absl::StrCat(to.bits() < symbol.bits() ? "arith.trunci " : "arith.extsi ", symbol.name, " : ",
+                                   symbol.type(), " to ", to.type()));
+  if (is_narrow)
+    return EmitHidden(element, symbol.shape,
+                      absl::StrCat("tt.fp_to_fp ", symbol.name, to.bits() < symbol.bits() ? ", rounding = rtne" : "",
+                                   " : ", symbol.type(), " -> ", to.type()));
+  const char* op = symbol.is_int()             ? "arith.sitofp "
+                   : to.is_int()               ? "arith.fptosi "
+                   : to.bits() > symbol.bits() ? "arith.extf "
+                                               : "arith.truncf ";
+  return EmitHidden(element, symbol.shape, absl::StrCat(op, symbol.name, " : ", symbol.type(), " to ", to.type()));
+}
+
+Symbol KernelWriter::Combined(const std::string& op, const Symbol& x, const Symbol& y) {
+  return EmitHidden(x.element, x.shape, absl::StrCat(op, " ", x.name, ", ", y.name, " : ", x.type()));
+}
+
+Symbol KernelWriter::Compared(const std::string& predicate, const Symbol& x, const Symbol& y) {
+  return EmitHidden(
+      "i1", x.shape,
+      absl::StrCat(x.is_int() ? "arith.cmpi " : "arith.cmpf ", predicate, ", ", x.name, ", ", y.name, " : ", x.type()));
+}
+
+Symbol KernelWriter::Selected(const Symbol& condition, const Symbol& x, const Symbol& y) {
+  return EmitHidden(x.element, x.shape,
+                    absl::StrCat("arith.select ", condition.name, ", ", x.name, ", ", y.name, " : ",
+                                 condition.shape.empty() ? "" : condition.type() + ", ", x.type()));
+}
+
+Symbol KernelWriter::Along(const Symbol& x, int dim) {
+  const Shape shape = dim == 0 ? Shape{x.shape[0], 1} : Shape{1, x.shape[0]};
+  return EmitHidden(x.element, shape,
+                    absl::StrCat("tt.expand_dims ", x.name, " {axis = ", 1 - dim, " : i32} : ", x.type(), " -> ",
+                                 TypeText(x.element, shape)));
+}
+
+Symbol KernelWriter::Zero(const std::string& element, const Shape& shape) {
+  return IsNarrowFloat(element) ? Converted(Constant("f32", shape, 0), element) : Constant(element, shape, 0);
+}
+
+Symbol KernelWriter::Load(const Symbol& pointers, const std::string& element, const absl::optional<Symbol>& mask) {
+  const std::string other = mask ? absl::StrCat(", ", mask->name, ", ", Zero(element, pointers.shape).name) : "";
+  return EmitHidden(element, pointers.shape, absl::StrCat("tt.load ", pointers.name, other, " : ", pointers.type()));
+}
+
+Symbol KernelWriter::Added(const Symbol& pointers, const Symbol& offsets) {
+  return EmitHidden(
+      pointers.element, pointers.shape,
+      absl::StrCat("tt.addptr ", pointers.name, ", ", offsets.name, " : ", pointers.type(), ", ", offsets.type()));
+}
+
+Symbol KernelWriter::Transposed(const Symbol& matrix) {
+  const Shape shape = {matrix.shape[1], matrix.shape[0]};
+  return EmitHidden(matrix.element, shape,
+                    absl::StrCat("tt.trans ", matrix.name, " {order = array<i32: 1, 0>} : ", matrix.type(), " -> ",
+                                 TypeText(matrix.element, shape)));
+}
+
+Symbol KernelWriter::Dot(const Symbol& a, const Symbol& b, const Symbol& c, const std::string& precision) {
+  return EmitHidden(c.element, c.shape,
+                    absl::StrCat("tt.dot ", a.name, ", ", b.name, ", ", c.name, precision, " : ", a.type(), " * ",
+                                 b.type(), " -> ", c.type()));
 }
 
 }  // namespace tritond::tests

@@ -18,6 +18,8 @@ namespace tritond::tests {
 using Shape = std::vector<int>;
 int ElementsOf(const Shape& shape);
 
+bool IsNarrowFloat(const std::string& element);
+
 // A value of the kernel. What is known of it keeps kernels free of anything undefined and their results independent
 // of the order in which a device adds.
 struct Symbol {
@@ -29,11 +31,12 @@ struct Symbol {
   bool raw = false;          // never computed with: the bits of a NaN are known
 
   bool is_float() const { return element[0] == 'f' || element[0] == 'b'; }
-  bool is_narrow_float() const { return element[0] == 'f' && element[1] == '8'; }
+  bool is_narrow_float() const { return IsNarrowFloat(element); }
   bool is_int() const { return element[0] == 'i'; }
   int bits() const;
   std::string type() const;  // "tensor<4x8xf32>"
 };
+Symbol PointerTo(const std::string& buffer, const std::string& element);
 std::string TypeText(const std::string& element, const Shape& shape);
 // The largest integer up to which a float type holds all.
 double ExactUpTo(const std::string& element);
@@ -85,6 +88,26 @@ class KernelWriter {
   Symbol Masked(const Symbol& symbol, int64_t limit);
   // Integers as another integer type.
   Symbol CastInt(const Symbol& symbol, const std::string& element);
+  // Numbers as another type that holds them.
+  Symbol Converted(const Symbol& symbol, const std::string& element);
+  // x <op> y for values of one type.
+  Symbol Combined(const std::string& op, const Symbol& x, const Symbol& y);
+  Symbol Sum(const Symbol& x, const Symbol& y) { return Combined(x.is_int() ? "arith.addi" : "arith.addf", x, y); }
+  Symbol Product(const Symbol& x, const Symbol& y) { return Combined(x.is_int() ? "arith.muli" : "arith.mulf", x, y); }
+  Symbol Scaled(const Symbol& x, int by) { return by == 1 ? x : Product(x, Constant(x.element, x.shape, by)); }
+  Symbol Compared(const std::string& predicate, const Symbol& x, const Symbol& y);
+  Symbol Selected(const Symbol& condition, const Symbol& x, const Symbol& y);
+  // x[:, None] or x[None, :]: along dimension `dim` of two.
+  Symbol Along(const Symbol& x, int dim);
+  // Also of types that have no constants.
+  Symbol Zero(const std::string& element, const Shape& shape);
+  // Where `mask` is false, zero.
+  Symbol Load(const Symbol& pointers, const std::string& element, const absl::optional<Symbol>& mask);
+  // Pointers further on by `offsets` elements.
+  Symbol Added(const Symbol& pointers, const Symbol& offsets);
+  Symbol Transposed(const Symbol& matrix);
+  // a * b + c. `precision`: ", inputPrecision = …" or nothing.
+  Symbol Dot(const Symbol& a, const Symbol& b, const Symbol& c, const std::string& precision);
 
  private:
   std::mt19937_64 random_;
