@@ -113,6 +113,8 @@ class Gathers {
                                  {"f8E5M2", "f16", "f16", "f32"}});
     if (types_.operands == std::string("f32"))
       precision_ = ", inputPrecision = " + w_.OneOf<std::string>({"tf32", "tf32", "ieee", "tf32x3"});
+    if (IsNarrowFloat(types_.operands) && w_.OneIn(2))
+      precision_ = absl::StrCat(" {maxNumImpreciseAcc = ", w_.OneOf<int>({32, 64, 128}), " : i32}");
   }
 
   void ChooseSizes() {

@@ -106,7 +106,7 @@ class KernelWriter {
   // Pointers further on by `offsets` elements.
   Symbol Added(const Symbol& pointers, const Symbol& offsets);
   Symbol Transposed(const Symbol& matrix);
-  // a * b + c. `precision`: ", inputPrecision = …" or nothing.
+  // a * b + c. `precision`: ", inputPrecision = …", " {maxNumImpreciseAcc = …}", or nothing.
   Symbol Dot(const Symbol& a, const Symbol& b, const Symbol& c, const std::string& precision);
 
  private:
