@@ -43,7 +43,7 @@ bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
   const bool both_write = writes && other.writes;
   const bool moves = (sum && MeetsItself(*sum)) ||
                      ((is_gathered || other.is_gathered) && !(is_atomic && other.is_atomic)) ||
-                     ((is_shuffled || other.is_shuffled) && !both_write);
+                     ((is_shuffled || other.is_shuffled) && !both_write) || (comes_back && !is_atomic);
   if (pointer == other.pointer && (both_write || !has_copies) && !moves) return false;
   if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
   return HaveCommonRoot(roots, other.roots) && !(sum && other.sum && AreApart(*sum, *other.sum));
@@ -78,6 +78,7 @@ std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
   access.has_copies = HasCopies(access.pointer, EndedWarps(op));
   access.is_gathered = access.writes && IsGathered(access.pointer);
   access.is_shuffled = access.writes && MovesUnevenly(access.pointer);
+  access.comes_back = access.is_shuffled && ComesBack(access.pointer);
   return access;
 }
 

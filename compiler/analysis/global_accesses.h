@@ -21,6 +21,7 @@ struct GlobalAccess {
   bool writes = false, is_atomic = false;
   bool is_gathered = false;           // what is written, by indices that each iteration of a loop loads
   bool is_shuffled = false;           // what is written, in an order that each iteration of a loop changes
+  bool comes_back = false;            // the same, where it may be at an address that it had
   std::optional<tt::RmwOp> combines;  // an atomic operation that commutes with its like, and whose result is not used
   bool has_copies = false;            // an element belongs to several threads that do not end at the entry
 

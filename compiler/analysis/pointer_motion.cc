@@ -11,6 +11,7 @@
 #include "compiler/analysis/pointer_distance.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -95,8 +96,41 @@ class Motions final {
   llvm::DenseMap<Block*, bool> still_;
 };
 
+bool IsQuotient(Operation* op) {
+  return llvm::isa<mlir::arith::DivSIOp, mlir::arith::DivUIOp, mlir::arith::ShRSIOp, mlir::arith::ShRUIOp>(op);
+}
+
+bool LeavesRest(Operation* op) {
+  return llvm::isa<mlir::arith::RemSIOp, mlir::arith::RemUIOp, mlir::arith::AndIOp, mlir::arith::XOrIOp>(op);
+}
+
+// What is divided in the end: a quotient may be divided again.
+Value Dividend(Value value) {
+  while (Operation* op = value.getDefiningOp()) {
+    const bool is_same = llvm::isa<tt::BroadcastOp, tt::ExpandDimsOp, ttg::ConvertLayoutOp, mlir::arith::ExtSIOp>(op);
+    if (!is_same && !IsQuotient(op)) break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 }  // namespace
 
 bool MovesUnevenly(Value pointer) { return !IsFixed(pointer) && !Motions().Of(pointer).is_moved_evenly; }
+
+bool ComesBack(Value pointer) {
+  Motions motions;
+  llvm::SmallVector<Value> pending{pointer};
+  llvm::SmallPtrSet<Value, 16> seen, rests, quotients;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation* op = value.getDefiningOp();
+    if (!op || !mlir::isMemoryEffectFree(op) || !seen.insert(value).second) continue;
+    llvm::append_range(pending, op->getOperands());
+    if (IsQuotient(op)) quotients.insert(Dividend(op->getOperand(0)));
+    if (LeavesRest(op) && !motions.Of(value).is_moved_evenly) rests.insert(Dividend(op->getOperand(0)));
+  }
+  return llvm::any_of(rests, [&](Value rest) { return !quotients.contains(rest); });
+}
 
 }  // namespace tritond::compiler

@@ -13,6 +13,10 @@ namespace tritond::compiler {
 // loops.
 bool MovesUnevenly(mlir::Value pointer);
 
+// Whether such an order may come back to an address that it had: it keeps the rest of a division, or some bits, and not
+// the quotient. What is taken apart into both goes on from place to place.
+bool ComesBack(mlir::Value pointer);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_ANALYSIS_POINTER_MOTION_H_

@@ -169,6 +169,30 @@ TEST_P(ControlFlow, OrdersMoveElementsFromThreadToThread) {
   EXPECT_TRUE(Agree(out, wanted));
 }
 
+// The same where nothing is read: the last one that stores an element is another thread than the first.
+TEST_P(ControlFlow, OrdersMoveStoresFromThreadToThread) {
+  constexpr int kIterations = 5;
+  Array in("i32", 256), out("i32", 256), wanted("i32", 256);
+  for (int k = 0; k < kIterations; ++k)
+    for (int i = 0; i < 256; ++i) wanted.SetInt((i + k * 67) % 256, i);
+  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %size = arith.constant dense<256> : tensor<256xi32>
+    %of_iteration = arith.constant 67 : i32
+    scf.for %k = %zero to %n step %one : i32 {
+      %ahead = arith.muli %k, %of_iteration : i32
+      %aheads = tt.splat %ahead : i32 -> tensor<256xi32>
+      %at = arith.addi %i, %aheads : tensor<256xi32>
+      %index = arith.remsi %at, %size : tensor<256xi32>
+      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      tt.store %p, %i : tensor<256x!tt.ptr<i32>>
+    }
+    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+                                  in, out, kIterations);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(out, wanted));
+}
+
 // Each iteration loads the indices of the elements that it changes. In the next one other threads change these.
 TEST_P(ControlFlow, IndicesMoveElementsFromThreadToThread) {
   constexpr int kIterations = 5;

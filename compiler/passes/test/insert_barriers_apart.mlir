@@ -169,6 +169,59 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
+  // The order of what is stored keeps a rest alone: it may come back to a place, in another thread.
+  // CHECK-LABEL: tt.func public @stored_round
+  // CHECK: ttg.barrier
+  // CHECK-NEXT: tt.store
+  // CHECK: tt.return
+  tt.func public @stored_round(%q: !tt.ptr<f32>, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 1 : i32
+    %size = arith.constant dense<128> : tensor<128xi32, #one>
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %hs = tt.splat %h : i32 -> tensor<128xi32, #one>
+    %sum = arith.addi %columns, %hs : tensor<128xi32, #one>
+    %index = arith.remui %sum, %size : tensor<128xi32, #one>
+    %p = tt.addptr %qs, %index : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    tt.store %p, %x : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
+  // Rests and quotients of one number go on from place to place.
+  // CHECK-LABEL: tt.func public @stored_transposed
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @stored_transposed(%q: !tt.ptr<f32>, %x: tensor<128xf32, #one>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %next = arith.constant 128 : i32
+    %width = arith.constant dense<24> : tensor<128xi32, #one>
+    %height = arith.constant dense<4096> : tensor<128xi32, #one>
+    %columns = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    cf.br ^loop(%zero : i32)
+  ^loop(%h: i32):
+    %hs = tt.splat %h : i32 -> tensor<128xi32, #one>
+    %sum = arith.addi %columns, %hs : tensor<128xi32, #one>
+    %rest = arith.remsi %sum, %width : tensor<128xi32, #one>
+    %quotient = arith.divsi %sum, %width : tensor<128xi32, #one>
+    %row = arith.muli %rest, %height : tensor<128xi32, #one>
+    %index = arith.addi %row, %quotient : tensor<128xi32, #one>
+    %p = tt.addptr %qs, %index : tensor<128x!tt.ptr<f32>, #one>, tensor<128xi32, #one>
+    tt.store %p, %x : tensor<128x!tt.ptr<f32>, #one>
+    %h1 = arith.addi %h, %next : i32
+    %more = arith.cmpi slt, %h1, %n : i32
+    cf.cond_br %more, ^loop(%h1 : i32), ^end
+  ^end:
+    tt.return
+  }
+
   // Rows whose distance is an argument are taken to be apart: the loop moves all elements by one number.
   // CHECK-LABEL: tt.func public @rows_of_any_size
   // CHECK-NOT: ttg.barrier
