@@ -22,8 +22,8 @@ struct BankSpread {
 };
 
 // The spread with the fewest conflicts where each thread reads what is at the offsets of its own elements,
-// `own` = RowMajorOffsets. Words of a bank stay whole.
-BankSpread ChooseSpread(const LinearLayout& own, int element_bits, const SharedMemoryShape& shape);
+// `own` = RowMajorOffsets, `vec` at a time. These and words of a bank stay whole.
+BankSpread ChooseSpread(const LinearLayout& own, int element_bits, const SharedMemoryShape& shape, int vec = 1);
 
 }  // namespace tritond::compiler
 

@@ -12,7 +12,6 @@
 // elements themselves. So the source is spread over the banks (BankSpread).
 #include "compiler/analysis/gather_plan.h"
 #include "compiler/analysis/scratch.h"
-#include "compiler/layout/bank_spread.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/lowering/lane_gathers.h"
 #include "compiler/lowering/shared_access.h"
@@ -23,11 +22,6 @@ namespace {
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
-
-Value SpreadOf(Emitter& e, const BankSpread& spread, Value offset) {
-  if (spread.mask == 0) return offset;
-  return e.Xor(offset, e.And(e.LShr(offset, spread.shift), e.Int(spread.mask)));
-}
 
 // The indices as i32, inside of the axis.
 Values IndicesOf(FunctionLowering& f, tt::GatherOp op) {

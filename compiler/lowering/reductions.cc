@@ -13,12 +13,14 @@
 //   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
-//      latter, lanes that hold several results each would be so many words apart, and meet in few banks. Where it takes
-//      less time, each of W lanes reads the partials of one warp, and they combine as in step 2. Lanes that shared the
-//      results in step 2 each write those of their share alone.
+//      latter, lanes that hold several results each would be so many words apart, and meet in few banks. Longer runs of
+//      results are spread over the banks (layout/bank_spread.h). Where it takes less time, each of W lanes reads the
+//      partials of one warp, and they combine as in step 2. Lanes that shared the results in step 2 each write those of
+//      their share alone.
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
+#include "compiler/layout/shared_swizzle.h"
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/lane_reducer.h"
 #include "compiler/lowering/shared_access.h"
@@ -146,12 +148,38 @@ class Reduction {
     return index;
   }
 
-  // Makes the dimension fastest of which a thread holds the most neighbours.
+  // (register, lane, warp) -> index of the result, with `fastest` of the other dimensions as the fastest one.
+  LinearLayout IndicesBy(size_t fastest) const {
+    std::vector<absl::string_view> names = {others_[fastest]};
+    for (size_t dim = others_.size(); dim-- > 0;)
+      if (dim != fastest) names.push_back(others_[dim]);
+    return layout_.Sublayout({"register", "lane", "warp"}, names).TransposeOuts(names).FlattenOuts("offset");
+  }
+
+  // Makes the dimension fastest of which a thread holds the most neighbours. Lanes are such runs apart.
   void ChooseFastest() {
-    for (auto [dim, name] : llvm::enumerate(others_)) {
-      const int run = layout_.NumConsecutive("register", name);
+    for (size_t dim = 0; dim < others_.size(); ++dim) {
+      const int run = LargestAccess(IndicesBy(dim), /*element_bits=*/1, layout_.OutSize(others_[dim]));
       if (run >= run_) run_ = run, fastest_ = dim;
     }
+    spreads_.resize(partials_[0].size());
+    if (run_ == 1) return;
+    // Whichever makes reads wider. Those of totals are of the partials of one result.
+    const bool are_wider = !SharesTotals(op_) && VectorOf(0, run_) >= VectorOf(0, warps_);
+    along_results_ = are_wider || layout_.NumConsecutive("register", others_[fastest_]) > 1;
+    for (size_t operand = 0; operand < spreads_.size(); ++operand) spreads_[operand] = SpreadOfResults(operand);
+  }
+
+  // Where no more than two lanes meet in a bank, that takes no longer than other addresses.
+  BankSpread SpreadOfResults(size_t operand) {
+    const LinearLayout own = IndicesBy(fastest_);
+    const SharedMemoryShape shape = f_.target.SharedMemory();
+    const int bits = StoredType(operand).getIntOrFloatBitWidth(), vec = VectorOf(operand, run_);
+    const int64_t phases =
+        std::max<int64_t>(1, int64_t{own.InSize("lane")} * vec * bits / (shape.banks * shape.word_bits));
+    const int64_t accesses = static_cast<int64_t>(OrderByOffset(own).size()) / vec * own.InSize("warp");
+    if (CountBankConflicts(own, bits, vec, shape) <= accesses * phases) return {};
+    return ChooseSpread(own, bits, shape, vec);
   }
 
   using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
@@ -212,7 +240,7 @@ class Reduction {
 
   // Appends the partials of one result to `parts`, those of the warps from `warp` on.
   void LoadShare(size_t operand, Value result, Value warp, llvm::SmallVector<Tuple>& parts) {
-    const int count = parts.size(), vec = run_ > 1 ? 1 : VectorOf(operand, count);
+    const int count = parts.size(), vec = along_results_ ? 1 : VectorOf(operand, count);
     for (int i = 0; i < count; i += vec) {
       Value slot = SlotOf(operand, result, f_.e.Add(warp, f_.e.Int(i)));
       for (auto [k, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
@@ -297,7 +325,7 @@ class Reduction {
       return;
     }
     const mlir::Type type = partials_[0][operand].getType();
-    const int vec = VectorOf(operand, run_);
+    const int vec = along_results_ ? VectorOf(operand, run_) : 1;
     for (const auto& run : runs)
       for (int first = 0; first < run_; first += vec)
         for (auto [i, v] : llvm::enumerate(LoadVector(e, Slot(operand, run[first], warp), StoredType(operand), vec)))
@@ -333,7 +361,7 @@ class Reduction {
         StoreVector(e, SlotOf(operand, IndexOfShare(i, shares.masks), warp), {ToShared(e, partial[operand])});
       return;
     }
-    const int vec = VectorOf(operand, run_);
+    const int vec = along_results_ ? VectorOf(operand, run_) : 1;
     for (const auto& run : runs) {
       for (int first = 0; first < run_; first += vec) {
         Values values;
@@ -346,14 +374,14 @@ class Reduction {
   // Appends to `parts`, by results and warps.
   void LoadPartials(size_t operand, const Runs& runs, llvm::SmallVector<llvm::SmallVector<Tuple>>& parts) {
     const mlir::Type type = partials_[0][operand].getType();
-    const bool along_run = run_ > 1;  // or along the warps
-    const int vec = VectorOf(operand, along_run ? run_ : warps_);
+    const bool along = along_results_;
+    const int vec = VectorOf(operand, along ? run_ : warps_);
     for (const auto& run : runs)
-      for (int first = 0; first < run_; first += along_run ? vec : 1)
-        for (int warp = 0; warp < warps_; warp += along_run ? 1 : vec) {
+      for (int first = 0; first < run_; first += along ? vec : 1)
+        for (int warp = 0; warp < warps_; warp += along ? 1 : vec) {
           Value slot = Slot(operand, run[first], f_.e.Int(warp));
           for (auto [i, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
-            parts[run[along_run ? first + i : first]][along_run ? warp : warp + i].push_back(FromShared(f_.e, v, type));
+            parts[run[along ? first + i : first]][along ? warp : warp + i].push_back(FromShared(f_.e, v, type));
         }
   }
 
@@ -377,7 +405,8 @@ class Reduction {
 
   Value SlotOf(size_t operand, Value index, Value warp) {
     Emitter& e = f_.e;
-    index = run_ > 1 ? e.Add(e.Mul(warp, e.Int(NumResults())), index) : e.Add(e.Mul(index, e.Int(warps_)), warp);
+    index = along_results_ ? e.Add(e.Mul(warp, e.Int(NumResults())), SpreadOf(e, spreads_[operand], index))
+                           : e.Add(e.Mul(index, e.Int(warps_)), warp);
     return e.Gep(f_.ScratchOf(op_, scratch_.offsets[operand]), StoredType(operand), index);
   }
 
@@ -385,7 +414,7 @@ class Reduction {
   Value TotalSlot(size_t operand, Value index) {
     Emitter& e = f_.e;
     return e.Gep(f_.ScratchOf(op_, scratch_.offsets[operand]), StoredType(operand),
-                 e.Add(e.Int(warps_ * NumResults()), index));
+                 e.Add(e.Int(warps_ * NumResults()), SpreadOf(e, spreads_[operand], index)));
   }
 
   // The results of this thread, as places in results_at_, in runs of `run` neighbours.
@@ -438,10 +467,12 @@ class Reduction {
   llvm::SmallVector<Coordinates> results_at_;  // for each result of this thread, its registers' coordinates
   llvm::SmallVector<Tuple> partials_;          // in the same order
   llvm::SmallVector<Value> thread_parts_;
+  llvm::SmallVector<BankSpread> spreads_;  // of results, for each operand
   Scratch scratch_;
   int warps_ = 1;  // that hold parts of a result
   int run_ = 1;    // neighbouring results that a thread holds, along others_[fastest_]
   size_t fastest_ = 0;
+  bool along_results_ = false;  // partials of a warp are neighbours, else those of a result
 };
 
 LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) { return Reduction(f, op).Lower(); }

@@ -167,4 +167,9 @@ Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, const Shar
   return results;
 }
 
+Value SpreadOf(Emitter& e, const BankSpread& spread, Value offset) {
+  if (spread.mask == 0) return offset;
+  return e.Xor(offset, e.And(e.LShr(offset, spread.shift), e.Int(spread.mask)));
+}
+
 }  // namespace tritond::compiler

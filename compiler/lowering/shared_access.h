@@ -2,6 +2,7 @@
 #ifndef COMPILER_LOWERING_SHARED_ACCESS_H_
 #define COMPILER_LOWERING_SHARED_ACCESS_H_
 
+#include "compiler/layout/bank_spread.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace tritond::compiler {
@@ -41,6 +42,9 @@ Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, const Shar
 // `count` neighbouring values at `ptr` (shared memory), in one access. `type` as it lies in memory.
 void StoreVector(Emitter& e, mlir::Value ptr, ValueList values);
 Values LoadVector(Emitter& e, mlir::Value ptr, mlir::Type type, int count);
+
+// Where `spread` places what is at `offset` (i32).
+mlir::Value SpreadOf(Emitter& e, const BankSpread& spread, mlir::Value offset);
 
 // The LLVM type under which `type` lies in shared memory: i8 for i1, i64 for pointers.
 mlir::Type SharedType(Emitter& e, mlir::Type type);

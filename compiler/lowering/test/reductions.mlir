@@ -197,3 +197,45 @@ module attributes {"ttg.num-warps" = 32 : i32, "ttg.threads-per-warp" = 32 : i32
     tt.return %s : tensor<8xf32, #ttg.slice<{dim = 1, parent = #wide}>>
   }
 }
+
+// -----
+
+#runs = #ttg.linear<{register = [[2, 0], [1, 0], [4, 0], [8, 0]], lane = [[16, 0], [32, 0], [64, 0], [0, 1], [0, 2]], warp = [[0, 4]], block = []}>
+module attributes {"ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Runs of 16 results, whatever the order of registers. Lanes are a run apart, so runs are spread over the banks.
+  // CHECK-LABEL: llvm.func {{.*}}@runs
+  // CHECK: nvvm.barrier.cta.sync
+  // CHECK: %[[HIGH:.*]] = llvm.lshr %[[INDEX:.*]], %{{.*}} : i32
+  // CHECK: %[[LOW:.*]] = llvm.and %[[HIGH]], %{{.*}} : i32
+  // CHECK: llvm.xor %[[INDEX]], %[[LOW]] : i32
+  // CHECK-COUNT-8: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK: llvm.return
+  tt.func private @runs(%x: tensor<128x8xf32, #runs>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #runs}>> {
+    %0 = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.maxnumf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<128x8xf32, #runs>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #runs}>>
+    tt.return %0 : tensor<128xf32, #ttg.slice<{dim = 1, parent = #runs}>>
+  }
+}
+
+// -----
+
+#planes = #ttg.linear<{register = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], lane = [[0, 0, 2], [0, 0, 4], [0, 0, 8], [0, 0, 16], [0, 0, 32]], warp = [[0, 0, 64]], block = []}>
+module attributes {"ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A thread holds results of two dimensions: a run ends where its dimension does.
+  // CHECK-LABEL: llvm.func {{.*}}@planes
+  // CHECK: nvvm.barrier.cta.sync
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
+  // CHECK: llvm.return
+  tt.func private @planes(%x: tensor<2x2x128xf32, #planes>) -> tensor<2x2xf32, #ttg.slice<{dim = 2, parent = #planes}>> {
+    %0 = "tt.reduce"(%x) <{axis = 2 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.maxnumf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<2x2x128xf32, #planes>) -> tensor<2x2xf32, #ttg.slice<{dim = 2, parent = #planes}>>
+    tt.return %0 : tensor<2x2xf32, #ttg.slice<{dim = 2, parent = #planes}>>
+  }
+}
