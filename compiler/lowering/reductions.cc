@@ -156,6 +156,14 @@ class Reduction {
     return layout_.Sublayout({"register", "lane", "warp"}, names).TransposeOuts(names).FlattenOuts("offset");
   }
 
+  // Whether lanes have results of their own.
+  bool LanesDiffer() const {
+    const LinearLayout own = IndicesBy(fastest_);
+    for (int bit = 0; bit < own.InBits("lane"); ++bit)
+      if (own.Basis("lane", bit, "offset") != 0) return true;
+    return false;
+  }
+
   // Makes the dimension fastest of which a thread holds the most neighbours. Lanes are such runs apart.
   void ChooseFastest() {
     for (size_t dim = 0; dim < others_.size(); ++dim) {
@@ -164,9 +172,11 @@ class Reduction {
     }
     spreads_.resize(partials_[0].size());
     if (run_ == 1) return;
-    // Whichever makes reads wider. Those of totals are of the partials of one result.
-    const bool are_wider = !SharesTotals(op_) && VectorOf(0, run_) >= VectorOf(0, warps_);
-    along_results_ = are_wider || layout_.NumConsecutive("register", others_[fastest_]) > 1;
+    // Whichever makes reads wider, or spares conflicts. Reads of the partials of one result need fewer registers, and
+    // those of totals are such.
+    const int along = VectorOf(0, run_), across = VectorOf(0, warps_);
+    const bool are_better = !SharesTotals(op_) && (along > across || (along == across && LanesDiffer()));
+    along_results_ = are_better || layout_.NumConsecutive("register", others_[fastest_]) > 1;
     for (size_t operand = 0; operand < spreads_.size(); ++operand) spreads_[operand] = SpreadOfResults(operand);
   }
 
