@@ -14,16 +14,21 @@ import urllib.error
 import urllib.request
 
 
+_given_ports = set()
+
+
 def free_port():
-    """Below those that the system gives to connections: one of these could take it before the daemon does."""
+    """Below those that the system gives to connections: one of these could take it before the daemon does. Another one each time."""
     while True:
         port = random.randrange(12000, 32000)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
-                pass
+                continue
+        if port not in _given_ports:
+            _given_ports.add(port)
+            return port
 
 
 def children_of(pid):

@@ -213,7 +213,8 @@ bool LosesProducts(absl::string_view ptx, absl::string_view cubin, absl::string_
   int64_t products = 0;
   const std::string line = absl::StrCat("\n", kProduct);
   for (size_t at = ptx.find(line); at != absl::string_view::npos; at = ptx.find(line, at + 1)) ++products;
-  return absl::c_count_if(InstructionsOf(cubin, kernel), IsAnyProduct) < products;
+  const int64_t kept = absl::c_count_if(InstructionsOf(cubin, kernel), IsAnyProduct);
+  return kept > 0 && kept < products;
 }
 
 std::string CopyOperands(absl::string_view ptx) {

@@ -18,7 +18,8 @@ bool LosesOperands(absl::Span<const Instruction> code);
 bool LosesOperands(absl::string_view cubin, absl::string_view kernel, int compute_capability);
 
 // Whether `ptx` adds up parts of products (warp_group_dots.cc) and the kernel has fewer products of wgmma than it. The
-// assembler (13.0) has taken parts for each other that shared registers. Elsewhere it leaves out what nobody needs.
+// assembler (13.0) has taken parts for each other that shared registers. Elsewhere it leaves out what nobody needs, as
+// it has done where the kernel has none at all.
 bool LosesProducts(absl::string_view ptx, absl::string_view cubin, absl::string_view kernel, int compute_capability);
 
 // `ptx` with a copy of every operand a that products of wgmma take from registers, in front of each product.

@@ -135,10 +135,13 @@ TEST(LosesOperands, IsFoundOutBeforeABinaryIsTaken) {
   EXPECT_TRUE(AssembleBest(LosingAssembler(*right, wrong), ptx, options, 4, info).value_or("") == *right);
   const std::string parts = absl::StrReplaceAll(ptx, {{"{%r1}", "{part0, part1}"}});
   EXPECT_FALSE(LosesProducts(parts, *right, "kernel", 90));
-  EXPECT_TRUE(LosesProducts(parts, without, "kernel", 90));
-  EXPECT_FALSE(LosesProducts(parts, without, "kernel", 100));
-  EXPECT_FALSE(LosesProducts(ptx, without, "kernel", 90));
-  EXPECT_THAT(AssembleBest(LosingAssembler(without, wrong), parts, options, 4, info).status().message(),
+  const std::string line = "wgmma.mma_async {part0, part1}, {%r5}, b;\n";
+  const std::string more = absl::StrReplaceAll(parts, {{line, line + line}});
+  EXPECT_TRUE(LosesProducts(more, *right, "kernel", 90));
+  EXPECT_FALSE(LosesProducts(more, *right, "kernel", 100));
+  EXPECT_FALSE(LosesProducts(absl::StrReplaceAll(more, {{"part0, part1", "%r1"}}), *right, "kernel", 90));
+  EXPECT_FALSE(LosesProducts(more, without, "kernel", 90));  // nobody needs them
+  EXPECT_THAT(AssembleBest(LosingAssembler(*right, wrong), more, options, 4, info).status().message(),
               HasSubstr("left out products"));
 }
 
