@@ -204,18 +204,29 @@ TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
   EXPECT_EQ((*assembler)->PtxVersion(), 87);
 }
 
+// `file` in `folder`, by its own name.
+void Link(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink(file, folder / file.filename());
+}
+
+// The assembler that is found in named toolkits and in the path alone, or why there is none.
+std::string NameOfAssembler(std::vector<std::string> toolkits, std::vector<std::string> path) {
+  TargetConfig config;
+  config.search_usual_places = false;
+  config.tool_roots = std::move(toolkits);
+  config.path_dirs = std::move(path);
+  const auto toolchain = Toolchain::ForConfig(config);
+  const auto assembler = toolchain->GetAssembler();
+  return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
+}
+
 // A named toolkit with a program of `release`, and `library`, which lies elsewhere.
 std::string NameOfAssembler(const std::filesystem::path& root, const std::filesystem::path& library,
                             absl::string_view release) {
   WritePtxas(root / "toolkit/bin", release);
-  std::filesystem::create_directories(root / "other/lib");
-  std::filesystem::create_symlink(library, root / "other/lib" / library.filename());
-  TargetConfig config;
-  config.search_usual_places = false;
-  config.tool_roots = {root / "toolkit", root / "other"};
-  const auto toolchain = Toolchain::ForConfig(config);
-  const auto assembler = toolchain->GetAssembler();
-  return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
+  Link(library, root / "other/lib");
+  return NameOfAssembler({root / "toolkit", root / "other"}, {});
 }
 
 // "13.0, V13.0.88"
@@ -235,19 +246,12 @@ TEST_F(EmptyRoot, ALibraryOfTheSameReleaseStandsForThePtxasOfANamedToolkit) {
   EXPECT_THAT(NameOfAssembler(root_ / "else", library, "12.8, V12.8.93"), StartsWith("ptxas 12.8"));
 }
 
-// A toolkit that nobody named, with a program in the path.
+// A named toolkit with an archive, and a program of `release` in the path.
 std::string NameBesideProgram(const std::filesystem::path& root, const std::filesystem::path& archive,
                               absl::string_view release) {
   WritePtxas(root / "program", release);
-  std::filesystem::create_directories(root / "toolkit/lib64");
-  std::filesystem::create_symlink(archive, root / "toolkit/lib64" / archive.filename());
-  TargetConfig config;
-  config.search_usual_places = false;
-  config.tool_roots = {root / "toolkit"};
-  config.path_dirs = {root / "program"};
-  const auto toolchain = Toolchain::ForConfig(config);
-  const auto assembler = toolchain->GetAssembler();
-  return assembler.ok() ? (*assembler)->Name() : assembler.status().ToString();
+  Link(archive, root / "toolkit/lib64");
+  return NameOfAssembler({root / "toolkit"}, {root / "program"});
 }
 
 TEST_F(EmptyRoot, AnArchiveThatANamedToolkitHasIsTheAssembler) {
