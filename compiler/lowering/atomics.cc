@@ -57,11 +57,8 @@ bool AccessesMemoryAfter(mlir::Operation* op) {
 // The elements of a tensor have no order among each other. So where a thread has several operations, one fence before
 // all of them releases, and one after them acquires, in place of one around each. A compare-and-swap keeps its own
 // order, which users look for in the text.
-bool HasJointOrder(FunctionLowering& f, mlir::Operation* op, size_t operations) {
-  return operations > 1 && llvm::isa<tt::AtomicRMWOp>(op) && f.target.HasFences();
-}
-
 struct Fences {
+  bool join = false;  // the operations, which then have no order of their own
   bool before = false, after = false;
   Value predicate;  // of the threads that change an element; null: all do
 };
@@ -69,8 +66,9 @@ struct Fences {
 template <typename Op>
 Fences FencesOf(FunctionLowering& f, Op op, llvm::ArrayRef<size_t> places, ValueList masks, Value acts) {
   const tt::MemSemantic semantic = op.getSem();
-  if (semantic == tt::MemSemantic::kRelaxed || !HasJointOrder(f, op, places.size())) return {};
   Fences fences;
+  fences.join = places.size() > 1 && llvm::isa<tt::AtomicRMWOp>(op.getOperation()) && f.target.HasFences();
+  if (semantic == tt::MemSemantic::kRelaxed || !fences.join) return fences;
   fences.before = semantic != tt::MemSemantic::kAcquire;
   fences.after = semantic != tt::MemSemantic::kRelease && AccessesMemoryAfter(op);
   fences.predicate = acts;
@@ -97,12 +95,11 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   for (size_t first = 0; first < ptrs.size(); first += width)
     if (!(first & copies)) places.push_back(first);
   const Fences fences = FencesOf(f, op, places, masks, acts);
-  const bool is_ordered = !HasJointOrder(f, op, places.size());
   if (fences.before) f.target.Fence(e.b, e.loc, /*releases=*/true, op.getScope(), fences.predicate);
   Values results(ptrs.size());
   for (size_t first : places) {
-    AtomicAccess access{ptrs[first], acts, is_ordered ? op.getSem() : tt::MemSemantic::kRelaxed, op.getScope()};
-    access.result_is_used = is_ordered || !op->use_empty();
+    AtomicAccess access{ptrs[first], acts, fences.join ? tt::MemSemantic::kRelaxed : op.getSem(), op.getScope()};
+    access.result_is_used = !fences.join || !op->use_empty();
     if (!masks.empty()) access.predicate = acts ? e.And(masks[first], acts) : masks[first];
     FailureOr<Values> before = emit(access, first, width);
     if (failed(before)) return op.emitOpError() << "is not available for " << element << " on this target";

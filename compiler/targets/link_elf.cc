@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "compiler/targets/memory_file.h"
+#include "compiler/targets/run_program.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,8 +20,6 @@ LLD_HAS_DRIVER(elf)
 
 namespace tritond::compiler {
 namespace {
-
-std::string PathOf(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
 
 class Descriptor {
  public:
@@ -40,16 +38,6 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
-
-bool WriteAll(int fd, const std::string& bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t count = write(fd, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    done += count;
-  }
-  return true;
-}
 
 // Everything until the last writer closes its end.
 std::string ReadAll(int fd) {
@@ -70,9 +58,9 @@ absl::Status NoMemory() {
 }  // namespace
 
 absl::StatusOr<std::string> LinkSharedObject(const std::string& object, llvm::ArrayRef<const char*> flags) {
-  const Descriptor input(CreateMemoryFile("kernel.o"));
-  if (input.get() < 0 || !WriteAll(input.get(), object)) return NoMemory();
-  const std::string from = PathOf(input.get());
+  MemoryFile input("kernel.o");
+  if (!input.ok() || !input.Write(object)) return NoMemory();
+  const std::string from = input.Path();
   llvm::SmallVector<const char*> arguments = {from.c_str()};
   arguments.append(flags.begin(), flags.end());
   return LinkSharedObject(arguments);
@@ -83,7 +71,7 @@ absl::StatusOr<std::string> LinkSharedObject(llvm::ArrayRef<const char*> argumen
   if (pipe2(ends, O_CLOEXEC) != 0) return NoMemory();
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);
-  const std::string to = PathOf(in.get());
+  const std::string to = absl::StrCat("/proc/self/fd/", in.get());
   llvm::SmallVector<const char*> args = {"ld.lld", "-shared", "-o", to.c_str()};
   args.append({"--hash-style=gnu", "--no-dependent-libraries", "--build-id=none", "--threads=1"});
   args.append(arguments.begin(), arguments.end());

@@ -11,9 +11,9 @@
 #include "absl/strings/string_view.h"
 #include "compiler/targets/isolated_work.h"
 #include "compiler/targets/link_elf.h"
-#include "compiler/targets/memory_file.h"
 #include "compiler/targets/nvidia/assembler.h"
 #include "compiler/targets/nvidia/dynamic_library.h"
+#include "compiler/targets/run_program.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -108,6 +108,8 @@ constexpr absl::string_view kLinkerScript =
     "VERSION { { global: nvPTXCompiler*; local: *; }; }\n"
     "SECTIONS { .init_array : { KEEP(*(.ctors)) } } INSERT AFTER .data.rel.ro;\n";
 
+absl::Status NoMemory() { return absl::ResourceExhaustedError(absl::StrCat("no file in memory: ", strerror(errno))); }
+
 // The C library and what belongs to it, as this process has loaded them. lld takes the versions of their functions from
 // them: a name without one would mean the oldest.
 std::vector<std::string> LoadedCLibraries() {
@@ -124,30 +126,25 @@ std::vector<std::string> LoadedCLibraries() {
 }
 
 // The archive as a shared library. It is linked in a process of its own, for lld resets the options of all of LLVM.
-absl::StatusOr<std::string> LinkArchive(const std::string& archive, int script_file) {
-  const std::string script = absl::StrCat("--script=/proc/self/fd/", script_file);
-  std::vector<const char*> arguments = {"--strip-all", "--gc-sections", script.c_str()};
-  for (const char* function :
-       {"nvPTXCompilerGetVersion", "nvPTXCompilerCreate", "nvPTXCompilerDestroy", "nvPTXCompilerCompile",
-        "nvPTXCompilerGetCompiledProgramSize", "nvPTXCompilerGetCompiledProgram", "nvPTXCompilerGetErrorLogSize",
-        "nvPTXCompilerGetErrorLog"})
-    arguments.insert(arguments.end(), {"-u", function});
+absl::StatusOr<std::string> LinkArchive(const std::string& archive) {
+  MemoryFile script("script");
+  if (!script.ok() || !script.Write(kLinkerScript)) return NoMemory();
+  const std::string script_flag = absl::StrCat("--script=", script.Path());
+  std::vector<const char*> arguments = {"--strip-all", "--gc-sections", "--undefined-glob=nvPTXCompiler*",
+                                        script_flag.c_str(), archive.c_str()};
   const std::vector<std::string> libraries = LoadedCLibraries();
-  arguments.push_back(archive.c_str());
   for (const std::string& library : libraries) arguments.push_back(library.c_str());
   return RunIsolated("the linker", [&] { return LinkSharedObject(arguments); });
 }
 
-// The bytes as a file in memory; -1 with errno set.
-int FileOf(const char* name, absl::string_view bytes) {
-  const int file = CreateMemoryFile(name);
-  while (file >= 0 && !bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return close(file), -1;
-    bytes.remove_prefix(count);
-  }
-  return file;
+// The library of these bytes. It has no code that takes back what it registered for the process's end, so it stays. So
+// does its file, for the loader takes two of one name for the same.
+absl::StatusOr<std::unique_ptr<DynamicLibrary>> OpenInMemory(const std::string& bytes) {
+  auto file = std::make_unique<MemoryFile>("nvptxcompiler");
+  if (!file->ok() || !file->Write(bytes)) return NoMemory();
+  auto library = DynamicLibrary::Open(absl::StrCat("/proc/", getpid(), "/fd/", file->fd()), /*stays=*/true);
+  if (library.ok()) file.release();  // NOLINT: on purpose
+  return library;
 }
 
 }  // namespace
@@ -159,17 +156,8 @@ absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompiler(const std::string& 
 }
 
 absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompilerArchive(const std::string& path) {
-  const int script = FileOf("script", kLinkerScript);
-  if (script < 0) return absl::NotFoundError(absl::StrCat(path, ": no file in memory: ", strerror(errno)));
-  const absl::StatusOr<std::string> linked = LinkArchive(path, script);
-  close(script);
-  if (!linked.ok()) return absl::NotFoundError(absl::StrCat(path, ": ", linked.status().message()));
-  const int file = FileOf("nvptxcompiler", *linked);
-  if (file < 0) return absl::NotFoundError(absl::StrCat(path, ": no file in memory: ", strerror(errno)));
-  // The library has no code that takes back what it registered for the process's end, so it stays. So does the file,
-  // for the loader takes two of one name for the same.
-  absl::StatusOr<std::unique_ptr<DynamicLibrary>> library =
-      DynamicLibrary::Open(absl::StrCat("/proc/", getpid(), "/fd/", file), /*stays=*/true);
+  const absl::StatusOr<std::string> linked = LinkArchive(path);
+  auto library = linked.ok() ? OpenInMemory(*linked) : linked.status();
   if (!library.ok()) return absl::NotFoundError(absl::StrCat(path, ": ", library.status().message()));
   return AssemblerIn(*std::move(library), path);
 }

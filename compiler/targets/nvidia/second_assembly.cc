@@ -233,16 +233,15 @@ std::optional<Note> FindNote(absl::string_view ptx) {
     int64_t bytes = 0;
     if (end == absl::string_view::npos || !absl::SimpleAtoi(ptx.substr(number, end - number), &bytes)) continue;
     Note note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
-    note.loads = NumberBetween(kLoadsBegin, kLoadsEnd, ptx.substr(note.end));
-    if (note.loads > 0) note.end = ptx.find('\n', note.end) + 1;
-    if (const int64_t waits = NumberBetween(kWaitsBegin, kWaitsEnd, ptx.substr(note.end)); waits > 0) {
-      note.waits = waits;
-      note.end = ptx.find('\n', note.end) + 1;
-    }
-    note.programs = NumberBetween(kProgramsBegin, kProgramsEnd, ptx.substr(note.end));
-    if (note.programs > 0) note.end = ptx.find('\n', note.end) + 1;
-    note.keeps = NumberBetween(kKeepsBegin, kKeepsEnd, ptx.substr(note.end));
-    if (note.keeps > 0) note.end = ptx.find('\n', note.end) + 1;
+    const auto take = [&](absl::string_view first, absl::string_view last) {
+      const int64_t found = NumberBetween(first, last, ptx.substr(note.end));
+      if (found > 0) note.end = ptx.find('\n', note.end) + 1;
+      return found;
+    };
+    note.loads = take(kLoadsBegin, kLoadsEnd);
+    note.waits = std::max<int64_t>(1, take(kWaitsBegin, kWaitsEnd));
+    note.programs = take(kProgramsBegin, kProgramsEnd);
+    note.keeps = take(kKeepsBegin, kKeepsEnd);
     return note;
   }
   return std::nullopt;
