@@ -254,6 +254,13 @@ std::string NameBesideProgram(const std::filesystem::path& root, const std::file
   return NameOfAssembler({root / "toolkit"}, {root / "program"});
 }
 
+TEST_F(EmptyRoot, SoDoesAnArchiveOfTheSameRelease) {
+  const std::filesystem::path archive = FetchedArchive();
+  if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no nvPTXCompiler was fetched";
+  EXPECT_THAT(NameOfAssembler(root_ / "same", archive, ReleaseIn(archive)), HasSubstr("libnvptxcompiler_static.a"));
+  EXPECT_THAT(NameOfAssembler(root_ / "else", archive, "12.8, V12.8.93"), StartsWith("ptxas 12.8"));
+}
+
 TEST_F(EmptyRoot, AnArchiveThatANamedToolkitHasIsTheAssembler) {
   const std::filesystem::path archive = FetchedArchive();
   if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no nvPTXCompiler was fetched";

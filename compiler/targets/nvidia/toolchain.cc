@@ -186,7 +186,7 @@ class SearchingToolchain final : public Toolchain {
       return try_all(OpenNvPtxCompiler, Candidates({root}, kLibraryFolders, Versioned("libnvptxcompiler.so"))) ||
              try_all(OpenNvPtxCompiler, LibrariesLike(programs)) ||
              try_all(OpenNvPtxCompilerArchive, Candidates({root}, kLibraryFolders, {kArchive})) ||
-             try_all(OpenPtxas, programs);
+             try_all(OpenNvPtxCompilerArchive, ArchivesLike(programs)) || try_all(OpenPtxas, programs);
     };
     // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
     // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
