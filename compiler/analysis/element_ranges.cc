@@ -170,4 +170,17 @@ std::optional<bool> ElementRanges::Decides(arith::CmpIOp compare) {
   return std::nullopt;
 }
 
+void DecideComparisons(mlir::Operation* op) {
+  ElementRanges ranges;
+  op->walk([&](arith::CmpIOp compare) {
+    const std::optional<bool> decided = ranges.Decides(compare);
+    if (!decided) return;
+    mlir::OpBuilder b(compare);
+    mlir::TypedAttr value = b.getBoolAttr(*decided);
+    if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(compare.getType()))
+      value = mlir::DenseElementsAttr::get(type, *decided);
+    compare.replaceAllUsesWith(arith::ConstantOp::create(b, compare.getLoc(), value).getResult());
+  });
+}
+
 }  // namespace tritond::compiler

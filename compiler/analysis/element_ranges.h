@@ -44,6 +44,9 @@ class ElementRanges final {
   llvm::DenseMap<mlir::Value, std::optional<ElementRange>> known_;
 };
 
+// Makes constants of the comparisons in `op` that ranges decide.
+void DecideComparisons(mlir::Operation* op);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_ANALYSIS_ELEMENT_RANGES_H_

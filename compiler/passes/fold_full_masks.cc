@@ -109,16 +109,7 @@ class FoldFullMasksPass : public impl::FoldFullMasksPassBase<FoldFullMasksPass> 
       if (const int64_t iterations = FullIterations(loop, *constant); iterations > 0)
         Split(loop, *constant, iterations);
     }
-    ElementRanges ranges;
-    getOperation().walk([&](arith::CmpIOp compare) {
-      const std::optional<bool> decided = ranges.Decides(compare);
-      if (!decided) return;
-      mlir::OpBuilder b(compare);
-      mlir::TypedAttr value = b.getBoolAttr(*decided);
-      if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(compare.getType()))
-        value = mlir::DenseElementsAttr::get(type, *decided);
-      compare.replaceAllUsesWith(arith::ConstantOp::create(b, compare.getLoc(), value).getResult());
-    });
+    DecideComparisons(getOperation());
   }
 };
 

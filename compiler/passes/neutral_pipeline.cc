@@ -104,7 +104,7 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
   pm.addPass(createRemoveLayoutConversionsPass());
 }
 
-void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp) {
+void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp, int64_t registers) {
   // Once all tensors have the encodings that memory and dots want: those of scans pay for others by conversions.
   pm.addPass(createTurnScansPass());
   // The same for reductions of what is made of smaller tensors.
@@ -119,6 +119,10 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp) 
   pm.addPass(createOptimizeThreadLocalityPass());
   // Once threads have their own sums: these may have maxima of their own, too.
   pm.addPass(createCarryMaximaPass());
+  // Once threads carry what they sum up, and before loops that read the same are cut or turned round.
+  KeepRowsPassOptions rows;
+  rows.registers = registers;
+  pm.addPass(createKeepRowsPass(rows));
   // Once threads carry what they sum up: both parts of a loop add to it.
   pm.addPass(createSplitFullTilesPass());
   // Loops over loops that ask for it become one, which pipelines better.

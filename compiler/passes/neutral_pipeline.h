@@ -40,8 +40,8 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 
 // For ttgir whose encodings are chosen: canonical loops, with as little in them as can be. A target that pipelines its
 // loops does so afterwards. `cache_bytes_of_warp`: of the cache of all multiprocessors, for each warp that the device
-// runs at once; 0: not known.
-void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp);
+// runs at once; 0: not known. `registers`: words that the blocks of a multiprocessor have together; 0: not known.
+void AddNeutralLoopPasses(mlir::OpPassManager& pm, int64_t cache_bytes_of_warp, int64_t registers);
 
 struct PipeliningLimits {
   int num_stages = 3;                 // iterations in flight, where a loop does not say how many

@@ -237,6 +237,14 @@ def NarrowOperandBuffersPass : Pass<"ttg-narrow-operand-buffers", "::mlir::Modul
 def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "makes one conversion after an scf.if of those that both branches end in";
 }
+def KeepRowsPass : Pass<"ttg-keep-rows", "::mlir::ModuleOp"> {
+  let summary = "loads a row that several loops of known length read once, and keeps it in registers";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"registers", "registers", "int64_t", "0", "words that the blocks of a multiprocessor have together; 0: not "
+           "known, no row is kept">,
+    Option<"most_registers", "most-registers", "int64_t", "64", "words of a thread for rows">];
+}
 def ReloadAfterLoopsPass : Pass<"ttg-reload-after-loops", "::mlir::ModuleOp"> {
   let summary = "loads tensors again after loops that need their registers";
   let options = [

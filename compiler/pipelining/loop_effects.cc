@@ -42,9 +42,9 @@ bool OnlyReads(Operation* op) {
   return AllEffects(op, [](Operation*) { return false; });
 }
 
-bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop) {
+bool MayStartEarly(tt::LoadOp load, Operation* outer) {
   std::optional<PointerRoots> read;
-  return AllEffects(loop, [&](Operation* op) {
+  return AllEffects(outer, [&](Operation* op) {
     mlir::Value pointer = WrittenOnly(op);
     if (!pointer) return false;
     if (!read) read = RootsOfPointer(load.getPtr());

@@ -11,11 +11,11 @@ namespace tritond::compiler {
 // loads may pass it.
 bool OnlyReads(mlir::Operation* op);
 
-// Whether a pipeline may start `load` in an earlier iteration. Beside reading, the loop must only store, or update
-// memory by atomic operations whose results nothing uses. All these must go by other pointer arguments of the kernel
-// than the load. Two arguments count as different memory, as for Triton's own pipeliner, which starts any load before
-// any store.
-bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop);
+// Whether `load` may start before `op`: for a loop, in an earlier iteration. Beside reading, the operation must only
+// store, or update memory by atomic operations whose results nothing uses. All these must go by other pointer arguments
+// of the kernel than the load. Two arguments count as different memory, as for Triton's own pipeliner, which starts any
+// load before any store.
+bool MayStartEarly(tt::LoadOp load, mlir::Operation* op);
 
 }  // namespace tritond::compiler
 

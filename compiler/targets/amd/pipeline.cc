@@ -38,7 +38,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Carries the encodings of accumulators and loads through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
-  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
+  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info), info.registers);
   // Loads that feed the dots are made an iteration ahead: they go straight to LDS, or wait in registers and reach LDS
   // at their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);

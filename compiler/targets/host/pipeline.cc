@@ -18,7 +18,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Wide accesses are checked and made at once, so they pay here too; each conversion costs barriers, which are slow.
   AddNeutralEncodingPasses(pm, EncodingChoicesFor(info, options));
   // What does not depend on the device: loops with as little in them as can be.
-  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
+  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info), info.registers);
   // Copies to buffers are made at once here, but with the order of accesses and the barriers of a GPU.
   AddLoopPipeliningPasses(pm, PipeliningLimitsFor(info, options));
   // The host has no matrix instructions: every dot becomes multiply-adds.

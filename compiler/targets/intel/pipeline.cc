@@ -31,7 +31,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
-  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
+  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info), info.registers);
   // Operands that lie in memory as matrices: before pipelining, which has nothing to do for them.
   if (arch.has_block_reads && options.own.Boolean(kBlockReads, true)) pm.addPass(createIntelReadBlocksPass());
   // Loads that feed the dots are made an iteration ahead and wait in registers; shared memory they reach at their use.

@@ -61,7 +61,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   flatten.issued_warps = info.rates.issued_warps;
   pm.addPass(createFlattenNestsPass(flatten));
   // What does not depend on the device: loops with as little in them as can be.
-  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info));
+  AddNeutralLoopPasses(pm, CacheBytesOfWarp(info), info.registers);
   // Loads that feed the dots become copies to buffers ahead of time.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.min_stream_words = kMinStreamWords;
