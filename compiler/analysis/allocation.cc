@@ -17,6 +17,7 @@
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace tritond::compiler {
@@ -65,14 +66,21 @@ struct Frame {
 };
 
 // Keeps the places of neighbours in a row of small scratch areas apart, where control flow does not. From a loop to
-// what comes after it, there may be large buffers in between.
-void SeparateNeighbours(Frame& frame) {
+// what comes after it, there may be large buffers in between; where there are none, the places stay apart, too. Areas
+// of which a program uses only one may have one place: code that differs in nothing else is joined later.
+void SeparateNeighbours(Frame& frame, const mlir::DominanceInfo& dominance) {
+  int64_t all = 0;
+  for (const TimedBuffer& buffer : frame.buffers) all += buffer.bytes;
   TimedBuffer* before = nullptr;
   mlir::Block* block = nullptr;
   for (auto [buffer, owner] : llvm::zip_equal(frame.buffers, frame.owners)) {
     if (llvm::isa<ttg::LocalAllocOp, tt::CallOp, ttg::StartPartitionsOp, tt::FuncOp>(owner)) continue;
     bool small = buffer.bytes <= kSmallScratch;
-    if (before && small && block == owner->getBlock()) before->last = std::max(before->last, buffer.first + 1);
+    auto follows = [&] {
+      return block == owner->getBlock() ||
+             (all <= kSmallScratch && dominance.properlyDominates(block, owner->getBlock()));
+    };
+    if (before && small && follows()) before->last = std::max(before->last, buffer.first + 1);
     before = small ? &buffer : nullptr;
     block = owner->getBlock();
   }
@@ -164,7 +172,8 @@ class Allocator final {
       if (buffer.bytes == 0) return;
       frames[ttg::PartitionAround(op->getParentRegion())].Add(op, buffer, StepsOf(op, lifetimes));
     });
-    for (auto& [partition, frame] : frames) SeparateNeighbours(frame);
+    const mlir::DominanceInfo dominance(function);
+    for (auto& [partition, frame] : frames) SeparateNeighbours(frame, dominance);
     if (starts.empty()) return;
     frames[nullptr].Add(function, {kPartitionsStateBytes, kSmallAlignment}, {0, INT_MAX});
     for (ttg::StartPartitionsOp start : starts)
@@ -234,7 +243,7 @@ std::optional<int64_t> FrameBytes(tt::FuncOp function) {
     TimedBuffer buffer = OwnBuffer(op);
     if (buffer.bytes > 0) frame.Add(op, buffer, StepsOf(op, lifetimes));
   });
-  SeparateNeighbours(frame);
+  SeparateNeighbours(frame, mlir::DominanceInfo(function));
   return PlaceBuffers(absl::MakeSpan(frame.buffers));
 }
 
