@@ -92,8 +92,7 @@ bool AreEqual(Value value, ForOp loop, Value other, ForOp again) {
   if (llvm::cast<mlir::OpResult>(value).getResultNumber() != llvm::cast<mlir::OpResult>(other).getResultNumber())
     return false;
   return mlir::OperationEquivalence::isEquivalentTo(
-      op, op_again,
-      [&](Value a, Value b) { return mlir::success(AreEqual(a, loop, b, again)); },
+      op, op_again, [&](Value a, Value b) { return mlir::success(AreEqual(a, loop, b, again)); },
       /*markEquivalent=*/nullptr, mlir::OperationEquivalence::IgnoreLocations);
 }
 
