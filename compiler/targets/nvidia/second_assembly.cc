@@ -37,7 +37,8 @@
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
 // Instructions of loops that then read the thread's number or the block's again count as eight: a thread waits for
 // them. Where all warps are too many, twice as many blocks are tried: they are also worth a few values that are stored.
-// So are those of a kernel without loops that together load far more at once, and not yet more than memory delivers.
+// So are those of a kernel without loops that together load far more at once, and not yet more than memory delivers,
+// where memory is idle without them: blocks load less than it delivers, or are so few that none may be loading.
 // Where a thread has far more registers than they leave, it would store far more than a few, so they are not tried. But
 // a block that is alone on its multiprocessor waits with nobody there to work: a second one is always tried, and is
 // worth a longer code. In loops it may store the more values, the more both blocks load at once. Without loops it may
@@ -188,6 +189,8 @@ constexpr int64_t kLeastLoadingWarps = 16;
 constexpr int64_t kLongRowBytes = 512;
 // Of what memory can deliver by the time that it answers.
 constexpr double kEnough = 2;
+// Of a multiprocessor, so that one of them loads at any time though each does it once.
+constexpr double kManyBlocks = 6;
 // Of code without loops, from where on it is as one that has a loop.
 constexpr double kManyWaits = 8;
 // How much more of it that has to be where several or half of the blocks are given up.
@@ -498,8 +501,9 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   const bool issues_little = static_cast<double>(warps) < kBusyWarps * info.rates.issued_warps;
   const double loads = after.AtOnce() * static_cast<double>(blocks);
   const bool alone = note.all_warps && now_blocks == 1;
-  // Once, and memory delivers far more for it.
-  const bool for_loads = !has_loops && loaded > 0 && std::min(loads, enough) >= kWorthHalf * loaded &&
+  // Once, and memory is idle meanwhile and delivers far more for it.
+  const bool is_idle = loaded > 0 && (kEnough * loaded < enough || now_blocks < kManyBlocks);
+  const bool for_loads = !has_loops && is_idle && std::min(loads, enough) >= kWorthHalf * loaded &&
                          StoresLittle(before, after, stored, kShareOfLocalsForLoads);
   // A block that does all once waits for memory most of the time.
   const bool waits_once = !has_loops && !note.all_warps && before.loaded > 0;

@@ -249,6 +249,11 @@ TEST_F(AllWarps, MayStoreAFewValuesForFarMoreLoads) {
   EXPECT_TRUE(chosen(few, 500) == few);
   EXPECT_TRUE(chosen(many, 500) == one_by_one(500));
   EXPECT_TRUE(chosen(in_short_code, 0) == one_by_one(0));
+  // Six blocks have 24 bytes of a thread each on their way, of 20 that memory delivers until it answers.
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = kWarps * 32;
+  info_.rates.memory_latency = 20;
+  EXPECT_TRUE(chosen(few, 500) == one_by_one(500));
 }
 
 // Three blocks of eight warps leave a thread 80 registers, two 128.
