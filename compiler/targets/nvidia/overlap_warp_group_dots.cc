@@ -31,13 +31,15 @@
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 // 4. Dots in flight keep their buffers. Where a block of dots without a loop has more of these than there is room for,
-//    the first dots end where the next buffer wants their room.
+//    the first dots end where the next buffer wants their room. So they do where a multiprocessor then holds more
+//    blocks, which overlap with each other.
 //
 // The buffers of a dot that outlives its iteration have to outlive it too. They are multibuffers of the pipeline, those
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
 // reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/ir/contains.h"
 #include "compiler/targets/nvidia/carried_accumulators.h"
 #include "compiler/targets/nvidia/delay_copies.h"
@@ -89,12 +91,11 @@ struct End {
 // The dots of one block.
 class DotsOfBlock final {
  public:
-  // `registers`: words of a multiprocessor; 0: how many blocks it holds does not count. `missing_bytes`: by how much
-  // all buffers of the function, each in its own place, exceed shared memory.
-  DotsOfBlock(Block& block, const BufferAliases& aliases, int64_t registers, int64_t missing_bytes)
+  // `missing_bytes`: by how much all buffers of the function, each in its own place, exceed shared memory.
+  DotsOfBlock(Block& block, const BufferAliases& aliases, const BlockLimits& limits, int64_t missing_bytes)
       : block_(block),
         aliases_(aliases),
-        registers_(registers),
+        limits_(limits),
         missing_bytes_(missing_bytes),
         loop_(llvm::dyn_cast_or_null<ForOp>(block.getParentOp())) {
     for (auto dot : block.getOps<WarpGroupDotOp>())
@@ -113,7 +114,7 @@ class DotsOfBlock final {
       ends_.push_back({dot, end});
     }
     std::reverse(ends_.begin(), ends_.end());
-    if (missing_bytes_ > 0) EndForRoom();
+    EndForRoom();
     for (auto& [dot, end] : ends_) in_flight_.insert(dot);
     for (auto& [dot, end] : ends_) AddWait(dot, end);
     EndTogether();
@@ -128,6 +129,8 @@ class DotsOfBlock final {
   }
 
  private:
+  using Ends = llvm::SmallVector<std::pair<WarpGroupDotOp, End>>;
+
   struct Wait {
     llvm::SmallSetVector<Value, 2> accumulators, buffers;
     size_t pending = ttng::kMostPending;
@@ -161,17 +164,17 @@ class DotsOfBlock final {
     return own;
   }
 
-  // Lets the first dots in flight end where a buffer is made for which there is no room beside theirs.
-  void EndForRoom() {
-    int64_t own = 0, held = 0;
-    for (auto made : block_.getOps<ttg::LocalAllocOp>()) own += BufferBytes(made.getType());
-    const int64_t room = own - missing_bytes_;
+  // Where the first dots in flight end where a buffer is made for which there is no room beside theirs. And what their
+  // buffers then take at most.
+  std::pair<Ends, int64_t> EndedForRoom(int64_t room) {
+    Ends ends = ends_;
+    int64_t held = 0, most = 0;
     llvm::DenseMap<ttg::LocalAllocOp, int> dots_of;  // that have not ended
-    for (auto& [dot, end] : ends_)
+    for (auto& [dot, end] : ends)
       for (ttg::LocalAllocOp made : OwnBuffersOf(dot)) ++dots_of[made];
-    auto first = ends_.begin();
+    auto first = ends.begin();
     for (auto made : block_.getOps<ttg::LocalAllocOp>()) {
-      for (; held + BufferBytes(made.getType()) > room && first != ends_.end(); ++first) {
+      for (; held + BufferBytes(made.getType()) > room && first != ends.end(); ++first) {
         auto& [dot, end] = *first;
         if (end.in_next_iteration || made->isBeforeInBlock(dot)) break;
         if (made->isBeforeInBlock(end.op)) end.op = made;
@@ -179,10 +182,28 @@ class DotsOfBlock final {
           if (--dots_of[each] == 0) held -= BufferBytes(each.getType());
       }
       if (dots_of.contains(made)) held += BufferBytes(made.getType());
+      most = std::max(most, held);
     }
-    llvm::erase_if(ends_, [](auto& each) {
+    llvm::erase_if(ends, [](auto& each) {
       return !each.second.in_next_iteration && !IsAnythingBetween(each.first, each.second.op);
     });
+    return {ends, most};
+  }
+
+  void EndForRoom() {
+    int64_t own = 0, scratch = 0;
+    for (auto made : block_.getOps<ttg::LocalAllocOp>()) own += BufferBytes(made.getType());
+    if (missing_bytes_ > 0) ends_ = EndedForRoom(own - missing_bytes_).first;
+    if (loop_ || limits_.registers == 0 || ends_.empty()) return;
+    // Buffers that are made elsewhere stay; operations in between need room for themselves.
+    for (Operation* op = ends_.front().first; op && op != ends_.back().second.op; op = op->getNextNode())
+      scratch = std::max(scratch, ScratchBytes(op));
+    const int64_t others = scratch - own;
+    const int64_t words = PeakRegisters(block_) + kOtherRegisters;
+    auto blocks = [&](int64_t bytes) { return limits_.Blocks(ends_.front().first, words, others + bytes); };
+    const int64_t least = EndedForRoom(0).second, now = EndedForRoom(own).second;
+    if (blocks(least) <= blocks(now)) return;
+    ends_ = EndedForRoom(limits_.shared_bytes / blocks(least) - limits_.buffer_bytes - others).first;
   }
 
   bool IsFilledByThreads(WarpGroupDotOp dot) {
@@ -195,12 +216,14 @@ class DotsOfBlock final {
   // Whether a multiprocessor holds fewer blocks if the dot outlives its iteration with its registers.
   bool CostsBlocks(WarpGroupDotOp dot) {
     auto a = llvm::dyn_cast<mlir::RankedTensorType>(dot.getA().getType());
-    if (!a || registers_ == 0) return false;
+    if (!a || limits_.registers == 0) return false;
     int64_t words = kOtherRegisters;
     for (WarpGroupDotOp each : dots_) words += Words(llvm::cast<mlir::RankedTensorType>(each.getType()));
     int64_t held = Words(a);
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(dot)) * ttg::ThreadsPerWarp(dot);
-    auto blocks = [&](int64_t of_thread) { return registers_ / (threads * std::min(of_thread, kMostRegisters)); };
+    auto blocks = [&](int64_t of_thread) {
+      return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
+    };
     return blocks(words + held) < blocks(words);
   }
 
@@ -354,11 +377,12 @@ class DotsOfBlock final {
 
   Block& block_;
   const BufferAliases& aliases_;
-  const int64_t registers_, missing_bytes_;
+  const BlockLimits limits_;
+  const int64_t missing_bytes_;
   ForOp loop_;  // null: the block is no body of one
   llvm::SmallVector<WarpGroupDotOp> dots_;
   llvm::SmallSetVector<WarpGroupDotOp, 4> in_flight_;
-  llvm::SmallVector<std::pair<WarpGroupDotOp, End>> ends_;
+  Ends ends_;
   llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_iteration` of their end
   llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
   llvm::SmallVector<Reader> readers_;
@@ -385,7 +409,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
       for (Block* block : blocks) AdvanceReadyDots(*block, aliases, limits);
       for (Block* block : blocks) HoistDots(*block, aliases);
       for (Block* block : blocks) DelayCopies(*block, aliases, limits, products);
-      for (Block* block : blocks) DotsOfBlock(*block, aliases, registers, -free_bytes).Run();
+      for (Block* block : blocks) DotsOfBlock(*block, aliases, limits, -free_bytes).Run();
     }
   }
 };

@@ -2,6 +2,7 @@
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=0 | FileCheck %s
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots="registers=65536 max-shared-bytes=73728" | FileCheck %s --check-prefix=TIGHT
+// RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots="registers=0 max-shared-bytes=73728" | FileCheck %s --check-prefix=ROOM
 
 // The copies of an iteration fill another slot than the dot before reads: it goes on until the next dot has been issued.
 // CHECK-LABEL: @slot_to_spare
@@ -606,17 +607,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Five buffers of 16 KiB. Where there is room for four, the first dot ends where the fifth is made.
+// Five buffers of 16 KiB. Where there is room for four, the first dot ends where the fifth is made. Where registers leave
+// two blocks, each has room for two.
 // CHECK-LABEL: @row_of_dots
 //   CHECK-NOT:   ttng.warp_group_wait
 // CHECK-COUNT-4: ttng.warp_group_dot {{.*}} {in_flight}
 //   CHECK-NOT:   ttng.warp_group_wait
 //       CHECK:   ttg.local_alloc
 //  CHECK-NEXT:   ttng.warp_group_dot
+//  ROOM-LABEL: @row_of_dots
+//        ROOM:   %[[FIRST:.*]] = ttg.local_alloc
+// ROOM-COUNT-4:  ttng.warp_group_dot {{.*}} {in_flight}
+//   ROOM-NEXT:   ttng.warp_group_wait buffers %[[FIRST]] : {{.*}} {pending = 3 : i32}
+//   ROOM-NEXT:   ttg.local_alloc
+//   ROOM-NEXT:   ttng.warp_group_dot
 // TIGHT-LABEL: @row_of_dots
 //       TIGHT:   %[[FIRST:.*]] = ttg.local_alloc
-// TIGHT-COUNT-4: ttng.warp_group_dot {{.*}} {in_flight}
-//  TIGHT-NEXT:   ttng.warp_group_wait buffers %[[FIRST]] : {{.*}} {pending = 3 : i32}
+// TIGHT-COUNT-2: ttng.warp_group_dot {{.*}} {in_flight}
+//  TIGHT-NEXT:   ttng.warp_group_wait buffers %[[FIRST]] : {{.*}} {pending = 1 : i32}
 //  TIGHT-NEXT:   ttg.local_alloc
 //  TIGHT-NEXT:   ttng.warp_group_dot
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
