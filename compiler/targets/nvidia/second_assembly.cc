@@ -32,6 +32,9 @@
 // Loops of products get a third more blocks, or none is tried. Fewer bring nothing on average: what a thread computes
 // again takes as long as it waits less.
 //
+// Where a thread has far more registers than a second block leaves, that block is tried if loops keep few words. Code
+// around them, as the stores of a tile, then takes the others, and may store what it does once.
+//
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
 // thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
@@ -320,7 +323,8 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
     return now < blocks && blocks <= all && registers <= left + left * shares / share;
   };
   const bool is_near_twice = is_near(2 * now, kShareOfTwiceRegisters, kSharesOfTwiceRegisters);
-  if (!note.all_warps && now == 1) return is_near_twice ? 2 : 0;
+  const bool loops_tell = code.loop_bytes > 0 && note.keeps > 0;
+  if (!note.all_warps && now == 1) return is_near_twice || loops_tell ? 2 : 0;
   if (now == 1 && all >= 2) return 2;
   if (note.all_warps)
     for (const int64_t blocks : {all, 2 * now})

@@ -145,6 +145,15 @@ TEST_F(SecondBlock, IsNotTriedWhereRegistersAreFarTooMany) {
   EXPECT_EQ(assembler.asked, 0);
 }
 
+TEST_F(SecondBlock, IsTriedWhereCodeAroundALoopTakesFarTooMany) {
+  const std::string most = Binary(KernelWithProducts(200, 1)), two = Binary(KernelWithProducts(100, 1));
+  ASSERT_GT(ResourcesOfCubin(most, "kernel").registers.value_or(0), 180);
+  TwoBinaries assembler(most, two), unknown(most, two);
+  EXPECT_TRUE(Choose(assembler, KernelWithProducts(200, 1, absl::StrCat(kNote, "// loops keep 20 words\n"))) == two);
+  EXPECT_TRUE(Choose(unknown, KernelWithProducts(200, 1)) == most);
+  EXPECT_EQ(unknown.asked, 0);
+}
+
 TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
   TwoBinaries assembler(small_, long_);
   EXPECT_TRUE(Choose(assembler, Kernel(100, 1)) == small_);
