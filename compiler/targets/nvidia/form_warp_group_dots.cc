@@ -39,6 +39,7 @@ constexpr unsigned kSide = 4, kLanesAlongK = 8;
 
 bool MayWriteBuffers(Operation* op) {
   if (mlir::isMemoryEffectFree(op) || llvm::isa<tt::LoadOp, ttg::LocalLoadOp, ttg::LocalAllocOp>(op)) return false;
+  if (llvm::isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) return false;  // to global memory
   auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
   return !effects || !effects.onlyHasEffect<mlir::MemoryEffects::Read>();
 }

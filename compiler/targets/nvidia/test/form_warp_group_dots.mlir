@@ -30,6 +30,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #mma>
   }
 
+  // What goes to global memory meanwhile leaves the buffer as it is.
+  // CHECK-LABEL: @stored_meanwhile
+  //   CHECK-NOT:   ttg.local_load
+  //       CHECK:   ttng.warp_group_dot %arg0, %arg1,
+  tt.func @stored_meanwhile(%m: !ttg.memdesc<64x32xf16, #rows, #smem, mutable>, %n: !ttg.memdesc<32x64xf16, #wide, #smem>, %p: tensor<64x32x!tt.ptr<f16>, #a>, %z: tensor<64x32xf16, #a>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %x = ttg.local_load %m : !ttg.memdesc<64x32xf16, #rows, #smem, mutable> -> tensor<64x32xf16, #a>
+    tt.store %p, %z : tensor<64x32x!tt.ptr<f16>, #a>
+    %s = tt.atomic_rmw exch, relaxed, gpu, %p, %z : (tensor<64x32x!tt.ptr<f16>, #a>, tensor<64x32xf16, #a>) -> tensor<64x32xf16, #a>
+    %y = ttg.local_load %n : !ttg.memdesc<32x64xf16, #wide, #smem> -> tensor<32x64xf16, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+
   // What was read may not be in the buffer any more.
   // CHECK-LABEL: @overwritten
   //       CHECK:   %[[X:.*]] = ttg.local_load
