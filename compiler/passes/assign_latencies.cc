@@ -431,12 +431,18 @@ class LatencyAssigner final {
     return llvm::none_of(levels_, [](const auto& entry) { return IsReadByUnit(entry.first); });
   }
 
+  // That a multiprocessor gets of the grid, as far as is known.
+  int64_t BlocksOfGrid() {
+    std::optional<int64_t> programs = ProgramsOf(loop_);
+    if (!programs || limits_.multiprocessors == 0) return std::numeric_limits<int64_t>::max();
+    return std::max<int64_t>(*programs / limits_.multiprocessors, 1);
+  }
+
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
   int64_t ResidentBlocks(int64_t shared_bytes, int64_t other_registers = kOtherRegisters) {
     const int64_t reserved = limits_.reserved_shared_bytes;
     int64_t blocks = (limits_.max_shared_bytes + reserved) / std::max<int64_t>(shared_bytes + reserved, 1);
-    if (std::optional<int64_t> programs = ProgramsOf(loop_); programs && limits_.multiprocessors > 0)
-      blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
+    blocks = std::min(blocks, BlocksOfGrid());
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
     int64_t words = other_registers;
     for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>()) words += RegistersOf(dot.getD());
@@ -503,7 +509,7 @@ class LatencyAssigner final {
     const int64_t held = RegistersOf(late->dot.getA());
     const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     auto blocks = [&](int64_t of_thread) {
-      return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
+      return std::min(limits_.registers / (threads * std::min(of_thread, kMostRegisters)), BlocksOfGrid());
     };
     const int64_t accumulators = words - kScoreRegisters;
     const bool fits =

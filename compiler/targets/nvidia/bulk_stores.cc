@@ -29,7 +29,6 @@
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/contains.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/pipelining/programs_of_loop.h"
 #include "compiler/targets/nvidia/block_limits.h"
 #include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -159,7 +158,6 @@ class FunctionStores final {
   bool Plan();
   void Replace(Operation* place, const StorePlan& plan);
   int64_t SmallBytes();
-  int64_t MostBlocks(Operation* place);
   int64_t FreeBytes(Operation* place);
 
   tt::FuncOp function_;
@@ -253,17 +251,6 @@ bool IsOver(ttg::LocalAllocOp alloc, Operation* place) {
   return true;
 }
 
-// That a multiprocessor gets of the grid, as far as the loop with dots at `place` tells.
-int64_t FunctionStores::MostBlocks(Operation* place) {
-  std::optional<int64_t> programs;
-  place->walk([&](ttng::WarpGroupDotOp dot) {
-    auto loop = dot->getParentOfType<mlir::scf::ForOp>();
-    if (loop && !programs) programs = ProgramsOf(loop);
-  });
-  if (!programs || limits_.multiprocessors == 0) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(*programs / limits_.multiprocessors, 1);
-}
-
 // Of shared memory at a loop or another operation, beside what the blocks have that are resident together. Buffers that
 // are there do not share their places.
 int64_t FunctionStores::FreeBytes(Operation* place) {
@@ -284,7 +271,7 @@ int64_t FunctionStores::FreeBytes(Operation* place) {
   const BlockLimits limits{limits_.registers, all, used + limits_.reserved_bytes};
   const int64_t words = std::max(LeastRegisters(function_), WordsOf(stores_.lookup(place)) + kOtherWords);
   const int64_t fitting = std::max<int64_t>(limits.Blocks(function_, words), 1);
-  const int64_t blocks = std::min(fitting, MostBlocks(place));
+  const int64_t blocks = std::min(fitting, BlocksOfGrid(place, limits_.multiprocessors));
   return all / blocks - limits_.reserved_bytes - used;
 }
 

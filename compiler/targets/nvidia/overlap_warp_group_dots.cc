@@ -29,7 +29,7 @@
 //    Where only a branch uses the accumulators, and passes them on (carried_accumulators.h), the branch waits for
 //    itself.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
-//    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
+//    hold fewer blocks of the grid for that, it ends in its iteration. Other blocks overlap with it better.
 // 4. Dots in flight keep their buffers. Where a block of dots without a loop has more of these than there is room for,
 //    the first dots end where the next buffer wants their room. So they do where a multiprocessor then holds more
 //    blocks, which overlap with each other.
@@ -222,7 +222,7 @@ class DotsOfBlock final {
     int64_t held = Words(a);
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(dot)) * ttg::ThreadsPerWarp(dot);
     auto blocks = [&](int64_t of_thread) {
-      return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
+      return std::min(limits_.registers / (threads * std::min(of_thread, kMostRegisters)), limits_.most_blocks);
     };
     return blocks(words + held) < blocks(words);
   }
@@ -397,7 +397,8 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       if (!Contains<WarpGroupDotOp>(function)) continue;
       const int64_t buffers = AllocatedBytes(function);
-      BlockLimits limits{registers, max_shared_bytes + reserved_shared_bytes, buffers + reserved_shared_bytes};
+      BlockLimits limits{registers, max_shared_bytes + reserved_shared_bytes, buffers + reserved_shared_bytes,
+                         BlocksOfGrid(function, multiprocessors)};
       // That nothing in the function takes, if nothing shares its place.
       int64_t free_bytes = max_shared_bytes - buffers - 2 * MostScratchBytes(function);
       llvm::SmallVector<ForOp> loops;

@@ -30,6 +30,7 @@ def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::M
            "of each block, beside what the kernel asks for">,
     Option<"registers", "registers", "int64_t", "65536",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"products", "products", "int64_t", "2048",
            "multiply-adds of 16-bit numbers that a multiprocessor makes in a cycle by wgmma; 0: not known">];
 }

@@ -127,6 +127,7 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   overlap.max_shared_bytes = info.max_shared_bytes;
   overlap.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;
   overlap.registers = info.registers;
+  overlap.multiprocessors = info.multiprocessors;
   overlap.products = arch.group_products;
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
   // Once it is known where dots end. Those of tensor memory wait at mbarriers.
