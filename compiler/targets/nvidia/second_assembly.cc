@@ -32,8 +32,8 @@
 // Loops of products get a third more blocks, or none is tried. Fewer bring nothing on average: what a thread computes
 // again takes as long as it waits less.
 //
-// Where a thread has far more registers than a second block leaves, that block is tried if loops keep few words. Code
-// around them, as the stores of a tile, then takes the others, and may store what it does once.
+// Where a thread has far more registers than a block more leaves, that block is tried if loops keep few words. Code
+// around them, as the stores of a tile, then takes the others. A second block may store what it does once.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -332,7 +332,7 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   const bool has_products = !note.all_warps;
   const bool is_enough = !has_products || code.loop_bytes == 0 || kFewerProducts * (now + 1) >= kMoreProducts * now;
   if (streams || 2 * now > all || !is_enough) return 0;
-  if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
+  if (is_near(now + 1, kShareOfNextBlockRegisters) || (has_products && loops_tell && now < all)) return now + 1;
   return !has_products && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
