@@ -20,15 +20,22 @@ Values Expand(FunctionLowering& f, mlir::ValueRange values) {
   return result;
 }
 
+// What the program says of a loop, as that its invariants stay, is said of the branch back.
+template <typename Branch>
+void KeepAnnotation(mlir::Operation* from, Branch to) {
+  if (auto annotation = from->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation"))
+    to.setLoopAnnotationAttr(annotation);
+}
+
 LogicalResult LowerBranch(FunctionLowering& f, mlir::cf::BranchOp op) {
-  LLVM::BrOp::create(f.e.b, op.getLoc(), Expand(f, op.getDestOperands()), f.BlockFor(op.getDest()));
+  KeepAnnotation(op, LLVM::BrOp::create(f.e.b, op.getLoc(), Expand(f, op.getDestOperands()), f.BlockFor(op.getDest())));
   return mlir::success();
 }
 
 LogicalResult LowerCondBranch(FunctionLowering& f, mlir::cf::CondBranchOp op) {
-  LLVM::CondBrOp::create(f.e.b, op.getLoc(), f.Scalar(op.getCondition()), f.BlockFor(op.getTrueDest()),
-                         Expand(f, op.getTrueDestOperands()), f.BlockFor(op.getFalseDest()),
-                         Expand(f, op.getFalseDestOperands()));
+  KeepAnnotation(op, LLVM::CondBrOp::create(f.e.b, op.getLoc(), f.Scalar(op.getCondition()),
+                                            f.BlockFor(op.getTrueDest()), Expand(f, op.getTrueDestOperands()),
+                                            f.BlockFor(op.getFalseDest()), Expand(f, op.getFalseDestOperands())));
   return mlir::success();
 }
 
