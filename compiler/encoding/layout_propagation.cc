@@ -10,7 +10,9 @@
 //      one under which threads hold fewer copies of the same elements and compute each less often, then the one that
 //      more elements are accessed under (each loop around counts eightfold).
 //   2. backward from users, for what no anchor reaches: indices, masks, constants. They are made where they are wanted.
-//   3. both again, from narrow loads, then from narrow stores and reductions to a scalar that are still without a
+//   3. both again, from splits whose operand has a label under which lanes or warps hold the elements of a pair. An
+//   exchange then serves the splits after them, too (pair_encoding.h).
+//   4. both again, from narrow loads, then from narrow stores and reductions to a scalar that are still without a
 //   label:
 //      any encoding suits them, so they take part of their neighbours' first. A store keeps its own where that pays for
 //      a conversion (store_cost.h). What then has no label keeps its encoding.
@@ -38,6 +40,7 @@
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/operand_reader.h"
+#include "compiler/encoding/pair_encoding.h"
 #include "compiler/encoding/store_cost.h"
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
@@ -143,6 +146,7 @@ class EncodingGraph final {
     for (auto [operand, encoding] : demands_)
       if (!IsWrittenByAll(*operand, encoding)) Offer(NodeOf(operand->get()), encoding);
     Spread(/*forward=*/false);
+    for (tt::SplitOp split : splits_) OfferPairs(split);
     for (const std::vector<int>& nodes : {narrow_loads_, uniform_}) {
       for (int node : nodes) Offer(node, nodes_[node].original);
       Spread(/*forward=*/true);
@@ -244,6 +248,7 @@ class EncodingGraph final {
           AddEdge(operand, from, uniform, false);
         }
       }
+      if (auto split = llvm::dyn_cast<tt::SplitOp>(op)) splits_.push_back(split);
       if (rule == EncodingRule::kTied && llvm::isa<tt::LoadOp>(op) && NodeOf(op->getResult(0)) >= 0)
         narrow_loads_.push_back(NodeOf(op->getResult(0)));
       if (rule == EncodingRule::kFixed) Anchor(op);
@@ -354,6 +359,16 @@ class EncodingGraph final {
            StoreCost(found->second, own, *axes_) + costs_.Conversion(labelled, own);
   }
 
+  // From the operand's label to the results, which nothing else gives one.
+  void OfferPairs(tt::SplitOp split) {
+    const int from = NodeOf(split.getSrc()), to = NodeOf(split.getOutLHS());
+    if (from < 0 || to < 0 || !nodes_[from].label || nodes_[to].label) return;
+    Offer(to, PairEncoding(split, nodes_[from].label));
+    if (!nodes_[to].label) return;
+    Spread(/*forward=*/true);
+    Spread(/*forward=*/false);
+  }
+
   void OfferAlong(const Edge& edge, bool forward) {
     Attribute label = nodes_[forward ? edge.from : edge.to].label;
     if (!edge.tied) return Offer(forward ? edge.to : edge.from, label);
@@ -409,6 +424,7 @@ class EncodingGraph final {
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<std::pair<OpOperand*, Attribute>> demands_;
+  std::vector<tt::SplitOp> splits_;
   std::vector<int> narrow_loads_, uniform_;  // nodes to start from when nothing else reaches them
   llvm::DenseMap<int, tt::StoreOp> stores_;  // of nodes of narrow stores
   llvm::DenseSet<int> free_;                 // nodes that each user may make for itself
