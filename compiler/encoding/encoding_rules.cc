@@ -70,14 +70,15 @@ Attribute TiedOperandEncoding(mlir::OpOperand& operand, Attribute encoding) {
   return ttg::OperandEncodingFor(operand.getOwner(), encoding);
 }
 
-Attribute SharedBroadcastEncoding(Operation* broadcast, Attribute encoding) {
+Attribute SharedEncoding(Operation* op, Attribute encoding) {
   if (!llvm::isa<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(encoding)) return encoding;
-  const auto from = llvm::cast<RankedTensorType>(broadcast->getOperand(0).getType()).getShape();
-  const auto to = llvm::cast<RankedTensorType>(broadcast->getResult(0).getType()).getShape();
+  const bool joins = llvm::isa<tt::JoinOp>(op);
+  const auto from = llvm::cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  const auto to = joins ? from : llvm::cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   const LinearLayout layout = llvm::cast<ttg::DistributedEncoding>(encoding).ToLinearLayout(to);
-  uint64_t made = 0;  // the bits of places along new dimensions
+  uint64_t made = 0;  // the bits of places along dimensions that lanes share
   for (auto [dim, before, after] : llvm::zip(layout.OutDims(), from, to))
-    if (before != after) made |= dim.mask() << dim.shift;
+    if (joins || before != after) made |= dim.mask() << dim.shift;
   LinearLayout::Columns columns = layout.columns();
   auto of = [&](absl::string_view in) {
     return llvm::MutableArrayRef<uint64_t>(columns.data(), columns.size())

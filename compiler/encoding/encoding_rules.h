@@ -25,10 +25,11 @@ bool TakesAnyEncoding(mlir::OpOperand& operand);
 mlir::Attribute TiedResultEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 mlir::Attribute TiedOperandEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 
-// Under `encoding`, lanes may hold copies of what a broadcast takes, while each makes all elements along the new
-// dimensions. This is an encoding under which these lanes share them. The operand's elements are where they were.
-// `encoding` itself where no lane is free or it belongs to a matrix unit.
-mlir::Attribute SharedBroadcastEncoding(mlir::Operation* broadcast, mlir::Attribute encoding);
+// Under `encoding`, lanes may hold copies of what a broadcast or a join takes. This is an encoding under which these
+// lanes share what is made of it: the elements of a broadcast along the new dimensions, where the operand's elements
+// are where they were, or the pairs of a join, of which each takes its part. `encoding` itself where no lane is free or
+// it belongs to a matrix unit.
+mlir::Attribute SharedEncoding(mlir::Operation* op, mlir::Attribute encoding);
 
 // For a tied operation: results under `result` come from `operand` under `encoding`, in the eyes of the verifier and of
 // lowering.

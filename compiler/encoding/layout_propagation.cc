@@ -20,7 +20,8 @@
 // Constants, ranges and splats take labels from their users and pass none on: what one branch wants of a constant says
 // nothing about another. Users with other labels make it again.
 //
-// Forward over a broadcast, a label becomes one under which lanes with copies of the operand share what is made of it.
+// Forward over a broadcast or a join, a label becomes one under which lanes with copies of the operand share what is
+// made of it.
 //
 // A label is accepted only if the operations that make the node can yield it, and threads do not all make the same by
 // it. Then every type changes to its label, and
@@ -372,8 +373,8 @@ class EncodingGraph final {
   void OfferAlong(const Edge& edge, bool forward) {
     Attribute label = nodes_[forward ? edge.from : edge.to].label;
     if (!edge.tied) return Offer(forward ? edge.to : edge.from, label);
-    if (forward && label && llvm::isa<tt::BroadcastOp>(edge.operand->getOwner()))
-      label = SharedBroadcastEncoding(edge.operand->getOwner(), label);
+    if (forward && label && llvm::isa<tt::BroadcastOp, tt::JoinOp>(edge.operand->getOwner()))
+      label = SharedEncoding(edge.operand->getOwner(), label);
     if (forward)
       Offer(edge.to, TiedResultEncoding(*edge.operand, label));
     else
