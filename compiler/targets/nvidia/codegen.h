@@ -120,6 +120,9 @@ void SelectSignedBits(llvm::Module& module);
 // widen_again.cc. Keeps halves as words between barriers, where a kernel has more values than registers.
 void WidenAgain(llvm::Module& module);
 
+// join_bounds.cc. Indices that are compared with zero and with a size are compared once.
+void JoinBounds(llvm::Module& module);
+
 // join_early.cc. Values become one where they are made, if that one takes fewer registers.
 void JoinEarly(llvm::Module& module);
 

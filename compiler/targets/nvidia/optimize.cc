@@ -201,6 +201,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   ComputeInHalves(module);
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
+  JoinBounds(module);
   ShareSums(module);
   // What reassociation has put off.
   JoinEarly(module);
