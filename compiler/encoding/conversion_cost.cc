@@ -26,7 +26,7 @@ using mlir::RankedTensorType;
 constexpr double kLoneByte = 1;  // putting a byte that was loaded alone into its word
 constexpr double kLoad = 8;      // an element loaded again, most likely from a cache
 constexpr double kLine = 4;      // of the cache: one in a cycle, in which four instructions issue
-constexpr double kLineBytes = 128;
+constexpr double kLineBytes = 128, kWordBytes = 4;
 
 double Words(RankedTensorType type) {
   mlir::Type element = type.getElementType();
@@ -202,6 +202,16 @@ double CostModel::StridedElement(RankedTensorType type, Attribute encoding, doub
     lines.insert(static_cast<int64_t>(std::floor(at / kLineBytes)));
   }
   return std::max(kLoad, kLine * static_cast<double>(lines.size()));
+}
+
+double CostModel::RowAccess(RankedTensorType type, Attribute encoding) {
+  const int lanes = Layout(type, encoding).Sublayout({"lane"}, {"dim0"}).Rank();
+  const double elements = std::ldexp(static_cast<double>(Neighbours(type, encoding)), lanes);
+  return std::max(kLoad, kLine * std::ceil(elements * Words(type) * kWordBytes / kLineBytes));
+}
+
+int64_t CostModel::Neighbours(RankedTensorType type, Attribute encoding) {
+  return Layout(type, encoding).NumConsecutive("register", "dim0");
 }
 
 bool CostModel::MayLoadUnder(tt::LoadOp load, Attribute encoding) {

@@ -32,6 +32,11 @@ class CostModel final {
   // One element of a load of one dimension whose neighbours are `step` bytes apart, more than they have: each
   // instruction of a warp takes as long as it reaches lines.
   double StridedElement(mlir::RankedTensorType type, mlir::Attribute encoding, double step);
+  // An access of a warp to elements of one dimension that lie beside each other in memory. It takes as long as it
+  // reaches lines.
+  double RowAccess(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // How many neighbours of one dimension a thread has together.
+  int64_t Neighbours(mlir::RankedTensorType type, mlir::Attribute encoding);
   // A load made again right after itself reads what it read before. Wide ones only outside loops, where no pipeline
   // wants them, and only where neighbouring threads still access neighbouring addresses.
   static bool MayLoadUnder(tt::LoadOp load, mlir::Attribute encoding);

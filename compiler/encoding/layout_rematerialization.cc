@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
@@ -52,6 +53,9 @@ constexpr int kMaxVisits = 400;
 constexpr int kMaxDepth = 200;
 constexpr double kMostJumps = 0.5;      // of elements at one distance
 constexpr double kCarriedRegister = 2;  // for a loop to carry one more
+constexpr int64_t kAccessBytes = 16;    // that a thread loads at once
+// Of a thread, for a row that each warp loads for itself in a loop.
+constexpr int64_t kMostRowBytes = 32, kMostRowAccesses = 2;
 
 using Placed = std::pair<Value, Attribute>;
 
@@ -189,7 +193,7 @@ class ConversionMover final {
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carriage(argument, encoding, depth);
     Operation* op = value.getDefiningOp();
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
-    if (!element || !MayRetype(op, encoding)) return std::nullopt;
+    if (!element || (!MayRetype(op, encoding) && RowAccesses(op, encoding) == 0)) return std::nullopt;
     RankedTensorType type = TensorType(value);
     const OperandReader reader = ReaderOfPlaced({value, encoding});
     if (*element > 0 && IsComputedOnce(op, reader)) return std::nullopt;
@@ -229,11 +233,43 @@ class ConversionMover final {
   double ElementCost(Operation* op, double element, Attribute encoding) {
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     RankedTensorType type = TensorType(op->getResult(0));
+    if (const int64_t accesses = RowAccesses(op, encoding); accesses > 0)
+      return costs_.RowAccess(type, encoding) * static_cast<double>(accesses) /
+             static_cast<double>(costs_.Registers(type, encoding));
     if (!load || type.getRank() != 1 || costs_.Registers(type, encoding) <= costs_.Registers(type, type.getEncoding()))
       return element;
     if (!strides_) FindStrides();
     const double stride = strides_->lookup(op);
     return stride == 0 ? element : std::max(element, costs_.StridedElement(type, encoding, stride));
+  }
+
+  // How many accesses a thread needs for a row that a loop loads, if each warp loads what its threads have under
+  // `encoding`. That saves the loop barriers, at which warps wait for each other. 0: that takes too many registers or
+  // accesses, the elements are not beside each other, or a dot's copies may bring the row.
+  int64_t RowAccesses(Operation* op, Attribute encoding) {
+    auto load = llvm::dyn_cast<tt::LoadOp>(op);
+    RankedTensorType type = load ? TensorType(load.getResult()) : RankedTensorType();
+    if (!type || type.getRank() != 1 || !type.getElementType().isIntOrFloat()) return 0;
+    if (!IsWideAccess(load) || load.getIsVolatile() || !IsInLoopWithoutDots(load)) return 0;
+    const int64_t bytes = std::max(8u, type.getElementTypeBitWidth()) / 8;
+    const int64_t registers = costs_.Registers(type, encoding);
+    if (registers * bytes > kMostRowBytes) return 0;
+    if (!axes_) axes_.emplace(func_->getParentOfType<mlir::ModuleOp>());
+    if (axes_->Get(load.getPtr()).dims[0].contiguity < type.getDimSize(0)) return 0;
+    int64_t together = std::min(
+        {costs_.Neighbours(type, encoding), kAccessBytes / bytes, int64_t{axes_->PointerContiguity(load.getPtr(), 0)}});
+    if (load.getMask()) together = std::min(together, int64_t{axes_->MaskSpan(load.getMask(), 0)});
+    const int64_t accesses = registers / together;
+    return accesses <= kMostRowAccesses ? accesses : 0;
+  }
+
+  static bool IsInLoopWithoutDots(Operation* op) {
+    auto loop = op->getParentOfType<mlir::LoopLikeOpInterface>();
+    return loop && !loop->walk([](Operation* inner) {
+                          return llvm::isa<tt::DotOp, tt::DotScaledOp>(inner) ? mlir::WalkResult::interrupt()
+                                                                              : mlir::WalkResult::advance();
+                        })
+                        .wasInterrupted();
   }
 
   // In bytes, of loads of one dimension whose elements are no neighbours and lie at one distance from each other.
@@ -440,6 +476,7 @@ class ConversionMover final {
     dead_.clear();
     frequencies_.clear();
     strides_.reset();
+    axes_.reset();
   }
 
   tt::FuncOp func_;
@@ -450,6 +487,7 @@ class ConversionMover final {
   llvm::DenseMap<Placed, Value> made_;
   llvm::DenseMap<mlir::Block*, double> frequencies_;
   std::optional<llvm::DenseMap<Operation*, double>> strides_;  // once it is asked for
+  std::optional<AxisInfoAnalysis> axes_;                       // the same
   llvm::SetVector<Operation*> dead_;
   int visits_ = 0;
 };
