@@ -53,6 +53,25 @@ Range Remainder(const ElementRange& a, const ElementRange& b) {
   if (a.least < 0 || b.least <= 0) return std::nullopt;
   return ElementRange{0, std::min(a.most, b.most - 1)};
 }
+// Of numbers that are not negative, readings with a sign and without agree.
+Range UnsignedQuotient(const ElementRange& a, const ElementRange& b) {
+  return a.least < 0 ? std::nullopt : Quotient(a, b);
+}
+Range Shifted(const ElementRange& a, const ElementRange& b) {
+  if (a.least < 0 || b.least != b.most || b.least < 0 || b.least > 31) return std::nullopt;
+  return ElementRange{a.least >> b.least, a.most >> b.least};
+}
+// Also where nothing is known of one of them.
+Range CommonBits(const Range& a, const Range& b) {
+  const bool limits_a = a && a->least >= 0, limits_b = b && b->least >= 0;
+  if (!limits_a && !limits_b) return std::nullopt;
+  return ElementRange{0, !limits_a ? b->most : !limits_b ? a->most : std::min(a->most, b->most)};
+}
+// Of bits that one or both have.
+Range AllBits(const ElementRange& a, const ElementRange& b) {
+  if (a.least < 0 || b.least < 0) return std::nullopt;
+  return ElementRange{0, static_cast<int64_t>(llvm::NextPowerOf2(a.most | b.most)) - 1};
+}
 Range Least(const ElementRange& a, const ElementRange& b) {
   return ElementRange{std::min(a.least, b.least), std::min(a.most, b.most)};
 }
@@ -135,7 +154,16 @@ Range ElementRanges::Find(Value value) {
       .Case<arith::SubIOp>(both(Difference))
       .Case<arith::MulIOp>(both(Product))
       .Case<arith::DivSIOp>(both(Quotient))
+      .Case<arith::DivUIOp>(both(UnsignedQuotient))
+      .Case<arith::ShRSIOp, arith::ShRUIOp>(both(Shifted))
       .Case<arith::RemSIOp>(both(Remainder))
+      .Case([&](arith::AndIOp op) { return CommonBits(Of(op.getLhs()), Of(op.getRhs())); })
+      .Case([&](arith::RemUIOp op) {
+        const Range a = Of(op.getLhs()), b = Of(op.getRhs());
+        if (a && a->least >= 0 && b) return Remainder(*a, *b);
+        return b && b->least > 0 ? Range(ElementRange{0, b->most - 1}) : std::nullopt;
+      })
+      .Case<arith::OrIOp, arith::XOrIOp>(both(AllBits))
       .Case<arith::MinSIOp>(both(Least))
       .Case<arith::MaxSIOp>(both(Greatest))
       .Default([](Operation*) { return std::nullopt; });

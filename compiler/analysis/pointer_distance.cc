@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "compiler/analysis/element_ranges.h"
+#include "compiler/analysis/pointer_motion.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/MapVector.h"
@@ -36,7 +38,8 @@ using mlir::Operation;
 using mlir::Value;
 using Term = PointerSum::Term;
 
-constexpr int kMaxParts = 64;  // of a sum
+constexpr int kMaxParts = 64;    // of a sum
+constexpr int kMaxSteps = 1024;  // of a loop
 // Neither sums nor products of what is in use reach the ends of int64_t.
 constexpr int64_t kMaxNumber = int64_t{1} << 40;
 
@@ -113,6 +116,15 @@ Value WithoutExtensions(Value value) {
   return value;
 }
 
+// Of which number of a row, or of a column, the elements are. The layout of a row tells at which axis it is expanded.
+Value WithoutShape(Value value) {
+  while (Operation* op = value.getDefiningOp()) {
+    if (!llvm::isa<mlir::arith::ExtSIOp, tt::ExpandDimsOp, tt::BroadcastOp>(op)) break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 // What `mask` says where it holds. Neither transposed nor converted, so that it says so of the elements at their
 // places: the layout of a tensor tells at which axis it may be expanded.
 void AddBounds(Value mask, llvm::SmallVectorImpl<Bound>& bounds) {
@@ -127,7 +139,7 @@ void AddBounds(Value mask, llvm::SmallVectorImpl<Bound>& bounds) {
   const bool is_less = compare.getPredicate() == Predicate::slt, is_more = compare.getPredicate() == Predicate::sgt;
   if (!is_less && !is_more) return;
   const Value of = is_less ? compare.getLhs() : compare.getRhs(), limit = is_less ? compare.getRhs() : compare.getLhs();
-  Bound bound{WithoutExtensions(of), ConstantOf(limit), {}};
+  Bound bound{WithoutShape(of), ConstantOf(limit), {}};
   if (auto splat = WithoutExtensions(limit).getDefiningOp<tt::SplatOp>(); splat && !bound.constant)
     bound.scalar = WithoutExtensions(splat.getSrc());
   bounds.push_back(bound);
@@ -147,7 +159,10 @@ class SumBuilder final {
     mlir::Type element = tt::ElementOf(value.getType());
     if (llvm::isa<tt::PtrType>(element)) {
       const std::optional<Progress> carried = ProgressOf(value);
-      if (carried && carried->begin) return Add(carried->begin, factor) && AddSteps(value, carried->step, factor);
+      if (carried && carried->begin && std::abs(carried->step) <= kMaxNumber / std::abs(factor)) {
+        AddAny(value, carried->step, factor);
+        return Add(carried->begin, factor);
+      }
     }
     if (!op || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 32)) return AddLeaf(value, factor);
     return llvm::TypeSwitch<Operation*, bool>(op)
@@ -168,7 +183,7 @@ class SumBuilder final {
 
   PointerSum Take(mlir::Type pointee) {
     sum_.pointee = pointee;
-    DropCountersBesideOthers();
+    AddMoves();
     llvm::sort(sum_.fixed, [](const auto& a, const auto& b) {
       return std::pair(a.first.getAsOpaquePointer(), a.second) < std::pair(b.first.getAsOpaquePointer(), b.second);
     });
@@ -194,6 +209,11 @@ class SumBuilder final {
     return AddConstant(start, factor);
   }
 
+  bool AddRange(const ElementRange& range, int64_t factor) {
+    sum_.terms.push_back({factor, range.most - range.least});
+    return AddConstant(range.least, factor);
+  }
+
   bool AddProduct(mlir::arith::MulIOp product, int64_t factor) {
     std::optional<int64_t> by = ConstantOf(product.getRhs()), left = ConstantOf(product.getLhs());
     Value other = by ? product.getLhs() : product.getRhs();
@@ -209,43 +229,43 @@ class SumBuilder final {
       sum_.fixed.push_back({value, factor});
       return true;
     }
-    if (!tt::ElementOf(value.getType()).isIntOrIndex()) return false;
-    if (const std::optional<Progress> counter = ProgressOf(value); counter && AddSteps(value, counter->step, factor))
-      return true;
-    sum_.terms.push_back({std::abs(factor), std::nullopt});
-    others_.push_back(value);
+    if (is_tensor && IsFixed(value))
+      if (const std::optional<ElementRange> range = ElementRanges().Of(value)) return AddRange(*range, factor);
+    AddAny(value, 1, factor);
     return true;
   }
 
-  // Numbers of any other kind stay in a loop if they are made before it.
-  void DropCountersBesideOthers() {
-    if (sum_.counters.empty() || others_.empty()) return;
+  // Any multiple of `step`, of which `value` is one.
+  void AddAny(Value value, int64_t step, int64_t factor) {
+    if (step != 0) sum_.terms.push_back({std::abs(step * factor), std::nullopt});
+    varying_[value] += factor;
+  }
+
+  // How the loops move the sum that carry what varies.
+  void AddMoves() {
+    if (varying_.empty()) return;
     mlir::DominanceInfo dominance;
-    llvm::erase_if(sum_.counters, [&](auto& counter) {
-      return llvm::any_of(others_, [&](Value other) {
-        return !dominance.properlyDominates(other.getParentBlock(), counter.first.getParentBlock());
-      });
-    });
-  }
-
-  // Of `value`, any number of `step`. False where that is too large.
-  bool AddSteps(Value value, int64_t step, int64_t factor) {
-    if (std::abs(step) > kMaxNumber / std::abs(factor)) return false;
-    // Where a counter begins is not known, so that it may be any number.
-    const bool is_pointer = llvm::isa<tt::PtrType>(tt::ElementOf(value.getType()));
-    if (!is_pointer || step != 0)
-      sum_.terms.push_back({is_pointer ? std::abs(step * factor) : std::abs(factor), std::nullopt});
-    auto* known = llvm::find_if(sum_.counters, [&](const auto& counter) { return counter.first == value; });
-    if (known == sum_.counters.end())
-      sum_.counters.push_back({value, step * factor});
-    else
-      known->second += step * factor;
-    return true;
+    llvm::SetVector<Block*> headers;
+    for (const auto& [value, factor] : varying_) AddLoopsOf(value, dominance, headers);
+    for (Block* header : headers) {
+      std::optional<LoopSteps> all = LoopSteps();
+      for (const auto& [value, factor] : varying_) {
+        std::optional<LoopSteps> own = StepsIn(header, value, dominance);
+        // The order may change so that all go on to other places: ComesBack asks for that.
+        if (own && own->step != 0 && MovesUnevenly(value)) own = std::nullopt;
+        const std::optional<int64_t> step = own ? llvm::checkedMul(own->step, std::abs(factor)) : std::nullopt;
+        all = step && all ? std::optional(LoopSteps{std::gcd(all->step, *step), all->span}) : std::nullopt;
+        if (!all) break;
+        const std::optional<int64_t> span = own->span ? llvm::checkedMul(*own->span, std::abs(factor)) : std::nullopt;
+        all->span = all->span && span ? llvm::checkedAdd(*all->span, *span) : std::nullopt;
+      }
+      if (all && all->step != 0) sum_.moves.push_back(*all);
+    }
   }
 
   llvm::ArrayRef<Bound> bounds_;
   PointerSum sum_;
-  llvm::SmallVector<Value> others_;  // neither fixed nor carried
+  llvm::MapVector<Value, int64_t> varying_;  // what is not fixed, and its factor
   int parts_ = 0;
 };
 
@@ -345,12 +365,18 @@ bool AreApart(const PointerSum& a, const PointerSum& b) {
 }
 
 bool MeetsItself(const PointerSum& sum) {
-  return llvm::any_of(sum.counters, [&](const auto& counter) {
-    const int64_t growth = std::abs(counter.second);
-    return growth != 0 && llvm::any_of(sum.terms, [&](const Term& term) {
-             const int64_t factor = std::abs(term.factor);
-             return term.last && factor != 0 && growth % factor == 0 && growth / factor <= *term.last;
-           });
+  PointerSum here;
+  llvm::copy_if(sum.terms, std::back_inserter(here.terms), [](const Term& term) { return term.last.has_value(); });
+  int64_t reach = 0;
+  for (const Term& term : here.terms) reach += std::abs(term.factor * *term.last);
+  return llvm::any_of(sum.moves, [&](const LoopSteps& move) {
+    const int64_t steps = std::min(std::max<int64_t>(move.span.value_or(0) / move.step, 1), reach / move.step);
+    PointerSum there = here;
+    for (int64_t n = 1; n <= std::min<int64_t>(steps, kMaxSteps); ++n) {
+      there.constant = n * move.step;
+      if (!AreApart(here, there)) return true;
+    }
+    return false;
   });
 }
 

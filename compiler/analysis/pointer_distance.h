@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/analysis/loop_steps.h"
 #include "compiler/ir/tt_dialect.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -28,25 +29,25 @@ struct PointerSum {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> fixed;
   int64_t constant = 0;
   llvm::SmallVector<Term> terms;
-  // What loops carry among the numbers that may be any, and by how much the sum grows in an iteration. Only where the
-  // loop changes no other one of the numbers.
-  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 1> counters;
+  // How far apart the sums are that the iterations of one loop make, where constants tell; for each loop.
+  llvm::SmallVector<LoopSteps, 1> moves;
   mlir::Type pointee;
 };
 
 // Whether `value` has one value while the function runs.
 bool IsFixed(mlir::Value value);
 
-// Nothing where a pointer comes from elsewhere than by additions. As AxisInfoAnalysis does, trusts that index
-// arithmetic of 32 bits and more does not wrap around. Of a function's body in which branches make the loops. Of those
-// elements alone for which `mask` holds, if there is one: make_range(0, 64) is 0 … 47 where it is below 48.
+// Nothing where the sum is too long. As AxisInfoAnalysis does, trusts that index arithmetic of 32 bits and more does
+// not wrap around. Of a function's body in which branches make the loops. Of those elements alone for which `mask`
+// holds, if there is one: make_range(0, 64) is 0 … 47 where it is below 48.
 std::optional<PointerSum> SumOfPointer(mlir::Value pointer, mlir::Value mask = {});
 
 // Whether no element of one is at an address of the other, at whatever times they are computed.
 bool AreApart(const PointerSum& a, const PointerSum& b);
 
 // Whether elements at different places are at one address in different iterations of a loop, as far as constants tell:
-// those of %p + splat(%i) + make_range(0, 64) are, if %i counts by less than 64.
+// those of %p + splat(%i) + make_range(0, 64) are, if %i counts by less than 64, and those of %p + splat(%i & 7) +
+// 2 * make_range(0, 64). Loops whose end is not known are taken to end before they come to the next row of a tile.
 bool MeetsItself(const PointerSum& sum);
 
 // Whether the indices in `pointer` come from memory, each time that it is computed. Elements at different places may be

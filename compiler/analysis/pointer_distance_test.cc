@@ -47,7 +47,7 @@ TEST(PointerDistance, EvenAndOddElementsAreApart) {
 PointerSum InLoop(int64_t growth, llvm::ArrayRef<Term> terms) {
   PointerSum sum = Sum(0, terms);
   sum.terms.push_back({1, std::nullopt});
-  sum.counters.push_back({mlir::Value(), growth});
+  if (growth != 0) sum.moves.push_back({std::abs(growth), std::nullopt});
   return sum;
 }
 
@@ -58,6 +58,22 @@ TEST(PointerDistance, RowsThatMoveByLessThanTheirLengthMeetThemselves) {
   EXPECT_FALSE(MeetsItself(InLoop(0, {kRow})));
   EXPECT_FALSE(MeetsItself(InLoop(1, {{2, 31}})));
   EXPECT_FALSE(MeetsItself(Sum(0, {kRow})));
+}
+
+TEST(PointerDistance, TilesMoveByRowsAndColumnsAtOnce) {
+  const Term rows{8, 31}, columns{1, 7};
+  EXPECT_TRUE(MeetsItself(InLoop(9, {rows, columns})));
+  EXPECT_FALSE(MeetsItself(InLoop(9, {{64, 31}, columns})));
+  EXPECT_FALSE(MeetsItself(InLoop(256, {rows, columns})));
+}
+
+// Two rows are apart by two: a loop of which that is known comes there.
+TEST(PointerDistance, LoopsComeToTheNextRowIfTheyGoOnSoFar) {
+  PointerSum sum = Sum(0, {{2, 31}});
+  sum.moves = {{1, 1}};
+  EXPECT_FALSE(MeetsItself(sum));
+  sum.moves = {{1, 2}};
+  EXPECT_TRUE(MeetsItself(sum));
 }
 
 // All elements of a sum; of "any number", a few.

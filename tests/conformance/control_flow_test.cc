@@ -193,6 +193,34 @@ TEST_P(ControlFlow, OrdersMoveStoresFromThreadToThread) {
   EXPECT_TRUE(Agree(out, wanted));
 }
 
+// Places that come back: the rest of what a loop counts moves all elements alike, by less than they are long.
+TEST_P(ControlFlow, RestsMoveStoresFromThreadToThread) {
+  constexpr int kIterations = 9;
+  Array in("i32", 256), out("i32", 256), wanted("i32", 256);
+  for (int k = 0; k < kIterations; ++k)
+    for (int i = 0; i < 248; ++i) wanted.SetInt(i + k * 3 % 8, i + k);
+  const absl::Status status = Run(R"(    %sums = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %three = arith.constant 3 : i32
+    %seven = arith.constant 7 : i32
+    %most = arith.constant dense<248> : tensor<256xi32>
+    %some = arith.cmpi slt, %i, %most : tensor<256xi32>
+    scf.for %k = %zero to %n step %one : i32 {
+      %many = arith.muli %k, %three : i32
+      %rest = arith.andi %many, %seven : i32
+      %rests = tt.splat %rest : i32 -> tensor<256xi32>
+      %index = arith.addi %i, %rests : tensor<256xi32>
+      %p = tt.addptr %sums, %index : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      %ks = tt.splat %k : i32 -> tensor<256xi32>
+      %value = arith.addi %i, %ks : tensor<256xi32>
+      tt.store %p, %value, %some : tensor<256x!tt.ptr<i32>>
+    }
+    %sum = tt.addptr %sums, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.load %sum : tensor<256x!tt.ptr<i32>>)",
+                                  in, out, kIterations);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(out, wanted));
+}
+
 // Each iteration loads the indices of the elements that it changes. In the next one other threads change these.
 TEST_P(ControlFlow, IndicesMoveElementsFromThreadToThread) {
   constexpr int kIterations = 5;
