@@ -26,8 +26,12 @@ TEST_P(RandomKernel, ComputesWhatTheEvaluatorDoes) { CheckCase(GetParam(), 16, t
 class RandomGathers : public testing::TestWithParam<int> {};
 TEST_P(RandomGathers, ComputeWhatTheEvaluatorDoes) { CheckCase(GetParam(), 1, tests::Theme::kGathers); }
 
+class RandomOrders : public testing::TestWithParam<int> {};
+TEST_P(RandomOrders, EndAsTheEvaluatorDoes) { CheckCase(GetParam(), 8, tests::Theme::kOrders); }
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomKernel, testing::Range(0, 30));
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGathers, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrders, testing::Range(0, 10));
 
 }  // namespace
 }  // namespace tritond::conformance

@@ -13,11 +13,12 @@ int main(int argc, char** argv) {
   CLI::App app{"Random kernels on every device, compared with the evaluator."};
   std::string seeds = "0:1000", options;
   int steps = 0;
-  bool shorten = true, gathers = false;
+  bool shorten = true, gathers = false, orders = false;
   app.add_option("--seeds", seeds, "FIRST:END, or one")->capture_default_str();
   app.add_option("--steps", steps, "of a kernel; 0: different ones")->capture_default_str();
   app.add_option("--options", options, "of each compile, for example '\"num_stages\": 2, \"ptx_options\": \"-O1\"'");
   app.add_flag("--gathers", gathers, "kernels that begin with products of tiles that lie where tables say");
+  app.add_flag("--orders", orders, "kernels of loops whose accesses may meet")->excludes("--gathers");
   app.add_flag("!--as-is", shorten, "print the kernel of the seed, not a shorter one");
   CLI11_PARSE(app, argc, argv);
   const std::vector<std::string> range = absl::StrSplit(seeds, ':');
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
   bool is_range = absl::SimpleAtoi(range.front(), &first) && absl::SimpleAtoi(range.back(), &end);
   if (!is_range || range.size() > 2) return std::fprintf(stderr, "--seeds takes FIRST:END\n"), 2;
   if (range.size() == 1) end = first + 1;
-  const tritond::tests::Theme theme = gathers ? tritond::tests::Theme::kGathers : tritond::tests::Theme::kAny;
+  using tritond::tests::Theme;
+  const Theme theme = gathers ? Theme::kGathers : orders ? Theme::kOrders : Theme::kAny;
   std::map<Verdict, int> counts;
   for (uint64_t seed = first; seed < end; ++seed) {
     Machine machine = MachineFor(static_cast<int>(seed % 1000003));

@@ -85,6 +85,23 @@ std::string KernelFrame::AddIntegers(const std::string& element, int count, int 
   return name;
 }
 
+std::string KernelFrame::AddPermutations(int permutations, int size) {
+  const std::string name = Declare("i32");
+  const workers::ElementType type = TypeOf("i32");
+  std::string bytes;
+  for (int k = 0; k < permutations; ++k) {
+    std::vector<int> places(size);
+    std::iota(places.begin(), places.end(), 0);
+    for (int i = size - 1; i > 0; --i) std::swap(places[i], places[w_.Below(i + 1)]);
+    for (int place : places) {
+      bytes.append(type.bytes(), 0);
+      type.EncodeInteger(place, &bytes[bytes.size() - type.bytes()]);
+    }
+  }
+  kernel_.parameters.push_back({"i32", bytes, 0, 0});
+  return name;
+}
+
 std::string KernelFrame::Declare(const std::string& element) {
   std::string name = absl::StrCat("%p", kernel_.parameters.size());
   absl::StrAppend(&parameters_, parameters_.empty() ? "" : ", ", name, ": ", Pointer(element),

@@ -36,6 +36,8 @@ class KernelFrame {
   std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
   // The same with integers from `least` to `most`.
   std::string AddIntegers(const std::string& element, int count, int least, int most);
+  // The same with permutations of 0 … size - 1, one after the other.
+  std::string AddPermutations(int permutations, int size);
   // 0, 1, … along one dimension of `shape`; its other dimensions have size 1.
   Symbol IndexAlong(const Shape& shape, size_t dim);
 
@@ -63,6 +65,8 @@ class KernelFrame {
 void WriteDot(KernelWriter& w, KernelFrame& frame);  // generate_dots.cc
 // Products of tiles that lie where tables say.
 void WriteGathers(KernelWriter& w, KernelFrame& frame);  // generate_gathers.cc
+// Loops of accesses to places that may meet.
+void WriteOrders(KernelWriter& w, KernelFrame& frame, int steps);  // generate_orders.cc
 
 }  // namespace tritond::tests
 

@@ -26,7 +26,11 @@ class Generator {
     bool early_exit = w_.OneIn(8);
     if (early_exit) WriteEarlyExit();
     if (theme_ == Theme::kGathers) WriteGathers(w_, *frame_);
-    WriteSteps(steps_, 0);
+    if (theme_ == Theme::kOrders) {
+      WriteOrders(w_, *frame_, steps_);
+    } else {
+      WriteSteps(steps_, 0);
+    }
     int stores = 2 + w_.Below(3);
     for (int i = 0; i < stores; ++i)
       if (auto value = w_.Pick([](const Symbol&) { return true; })) frame_->Store(*value);

@@ -27,8 +27,9 @@ struct GeneratedKernel {
 
 // What a kernel begins with, besides loads.
 enum class Theme {
-  kAny,     // nothing
-  kGathers  // a loop of products of tiles that lie where tables say
+  kAny,      // nothing
+  kGathers,  // a loop of products of tiles that lie where tables say
+  kOrders    // loops of accesses to places that may meet, and nothing after these
 };
 
 // The same kernel for the same seed and theme, always. `steps` bounds the number of operations, roughly.

@@ -26,12 +26,15 @@ TEST(KernelGenerator, OneSeedGivesOneKernel) {
   ASSERT_EQ(a.parameters.size(), b.parameters.size());
   for (size_t i = 0; i < a.parameters.size(); ++i) EXPECT_EQ(a.parameters[i].bytes, b.parameters[i].bytes);
   EXPECT_NE(a.ir, c.ir);
+  GeneratedKernel e = GenerateKernel(7, 12, Theme::kOrders);
   EXPECT_NE(a.ir, d.ir);
+  EXPECT_NE(a.ir, e.ir);
 }
 
 TEST(KernelGenerator, KernelsAreWellTypedAndNothingInThemIsUndefined) {
   for (int seed = 0; seed < 200; ++seed) ExpectDefined(GenerateKernel(seed, 20), seed);
   for (int seed = 0; seed < 50; ++seed) ExpectDefined(GenerateKernel(seed, 2, Theme::kGathers), seed);
+  for (int seed = 0; seed < 50; ++seed) ExpectDefined(GenerateKernel(seed, 6, Theme::kOrders), seed);
 }
 
 TEST(KernelGenerator, AllKindsOfOperationsAppear) {
@@ -57,6 +60,16 @@ TEST(KernelGenerator, GathersAreOfAllKinds) {
        {"tt.dot", "scf.while", "tt.flatten", "tt.num_stages = 5", "tt.loop_unroll_factor", "tt.descriptor_load",
         "tt.descriptor_store", "tt.atomic_rmw fadd", "tt.fp_to_fp", "arith.sitofp", "tensor<1x64xi32>, tensor<64x",
         "arith.maximumf", "f8E5M2> * tensor", "i8> * tensor"})
+    EXPECT_TRUE(absl::StrContains(all, text)) << text;
+}
+
+// Rows of all orders, that begin at what loops count, or at rests and quotients of it.
+TEST(KernelGenerator, OrdersAreOfAllKinds) {
+  std::string all;
+  for (int seed = 0; seed < 100; ++seed) all += GenerateKernel(seed, 8, Theme::kOrders).ir;
+  for (const char* text :
+       {"tt.store", "tt.atomic_rmw add", "scf.while", "scf.for", "scf.if", "else", "tt.num_stages = 3", "arith.xori",
+        "arith.remui", "arith.minsi", "arith.select", "tt.reshape", "arith.cmpi ne"})
     EXPECT_TRUE(absl::StrContains(all, text)) << text;
 }
 
