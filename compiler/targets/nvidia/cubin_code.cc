@@ -104,6 +104,7 @@ void CountProducts(absl::Span<const Instruction> body, CubinCode* code) {
 CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capability) {
   CubinCode code;
   code.bytes = instructions.size() * sizeof(Instruction);
+  code.all_locals = CountLocals(instructions);
   // The beginning of the loop that was seen last. One that begins there or earlier is around it.
   int64_t last_begin = -1;
   for (size_t at = 0; at < instructions.size(); ++at) {
@@ -124,7 +125,7 @@ CubinCode CodeOf(absl::Span<const Instruction> instructions, int compute_capabil
   }
   if (code.loop_bytes == 0) {
     CountLoadsOfWays(instructions, &code);
-    code.locals = CountLocals(instructions);
+    code.locals = code.all_locals;
   }
   return code;
 }

@@ -14,6 +14,7 @@ struct CubinCode {
   size_t bytes = 0;
   size_t loop_bytes = 0;  // of these, those of innermost loops
   size_t locals = 0;      // instructions of innermost loops that access local memory; without loops, of all code
+  size_t all_locals = 0;  // the same of all code
   size_t waits = 0;       // for wgmma
   size_t barriers = 0;    // of innermost loops
   size_t specials = 0;    // instructions of innermost loops that read a special register, as the thread's number

@@ -32,8 +32,8 @@
 // Loops of products get a third more blocks, or none is tried. Fewer bring nothing on average: what a thread computes
 // again takes as long as it waits less.
 //
-// Where a thread has far more registers than a block more leaves, that block is tried if loops keep few words. Code
-// around them, as the stores of a tile, then takes the others. A second block may store what it does once.
+// Where a thread has far more registers than a second block leaves, that block is tried if loops keep few words. Code
+// around them, as the stores of a tile, then takes the others, and may store a little.
 //
 // All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
 // Where the assembler takes up to a quarter more registers than these leave, it can often do with fewer. Then 40 of a
@@ -142,8 +142,9 @@ constexpr int64_t kMostLoneStores = 32;
 // Of the instructions of loops, or of code without loops, that may access what is stored where there are few warps: one
 // in 64.
 constexpr size_t kShareOfLocals = 64;
-// The same of code without loops where memory delivers far more.
-constexpr size_t kShareOfLocalsForLoads = 32;
+// The same of code without loops where memory delivers far more, and of code around loops that has far too many
+// registers for another block.
+constexpr size_t kShareOfLocalsForLoads = 32, kShareOfLocalsAround = 32;
 // Of a scheduler: from so many on it has an instruction to issue while those of others wait for their operands.
 constexpr double kBusyWarps = 4;
 // Of the code, where that of the loops grows no more than that: what is done once counts less.
@@ -332,7 +333,7 @@ int64_t BlocksToAskFor(const BinaryResources& taken, const CubinCode& code, cons
   const bool has_products = !note.all_warps;
   const bool is_enough = !has_products || code.loop_bytes == 0 || kFewerProducts * (now + 1) >= kMoreProducts * now;
   if (streams || 2 * now > all || !is_enough) return 0;
-  if (is_near(now + 1, kShareOfNextBlockRegisters) || (has_products && loops_tell && now < all)) return now + 1;
+  if (is_near(now + 1, kShareOfNextBlockRegisters)) return now + 1;
   return !has_products && num_warps >= kWarpsOfLargeBlock && is_near_twice ? 2 * now : 0;
 }
 
@@ -471,6 +472,12 @@ bool WaitsInVain(const CubinCode& before, int64_t had, const CubinCode& after, i
   return now.latency > matters * then.latency && now.rate < matters * then.rate;
 }
 
+// Whether code around loops stores much for want of registers.
+bool StoresMuchAroundLoops(const CubinCode& before, const CubinCode& after) {
+  const size_t more = after.all_locals - std::min(before.all_locals, after.all_locals);
+  return after.loop_bytes > 0 && more * kInstructionBytes * kShareOfLocalsAround > after.bytes;
+}
+
 // The binary for more blocks on a multiprocessor, where that costs little; nothing where it costs much, or there is
 // none.
 std::optional<std::string> MoreBlocks(const std::string& once, const std::string& kernel, const Note& note,
@@ -531,6 +538,9 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
   const auto then_blocks = static_cast<double>(Blocks(now, note, num_warps, info));
   const bool chains =
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
+  const bool is_far =
+      now_blocks == 1 && taken.registers.value_or(0) > left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters;
+  if (is_far && StoresMuchAroundLoops(before, after)) return std::nullopt;
   if (!is_short || chains || (after.waits > before.waits && !waits_once)) return std::nullopt;
   if (WaitsInVain(before, Blocks(taken, note, num_warps, info), after, Blocks(now, note, num_warps, info), num_warps,
                   info))

@@ -152,20 +152,10 @@ TEST_F(SecondBlock, IsTriedWhereCodeAroundALoopTakesFarTooMany) {
   EXPECT_TRUE(Choose(assembler, KernelWithProducts(200, 1, absl::StrCat(kNote, "// loops keep 20 words\n"))) == two);
   EXPECT_TRUE(Choose(unknown, KernelWithProducts(200, 1)) == most);
   EXPECT_EQ(unknown.asked, 0);
-}
-
-// Registers leave room for two blocks of four warps. Three leave a thread 168.
-TEST_F(SecondBlock, OrAThirdOne) {
-  const std::string most = Binary(KernelWithProducts(235, 1)),
-                    three = Binary(KernelWithProducts(130, 1, ".maxnreg 168\n"));
-  ASSERT_GT(ResourcesOfCubin(most, "kernel").registers.value_or(0), 227);
-  ASSERT_GT(ResourcesOfCubin(three, "kernel").registers.value_or(0), 128);
-  const std::string note = "// second block: 16384 bytes of shared memory\n";
-  TwoBinaries assembler(most, three, /*blocks=*/3), unknown(most, three, 3);
-  const std::string text = KernelWithProducts(235, 1, absl::StrCat(note, "// loops keep 20 words\n"));
-  EXPECT_TRUE(Choose(assembler, text, /*num_warps=*/4) == three);
-  EXPECT_TRUE(Choose(unknown, KernelWithProducts(235, 1, note), /*num_warps=*/4) == most);
-  EXPECT_EQ(unknown.asked, 0);
+  const std::string stores = Binary(KernelWithProducts(150, 1, ".maxnreg 128\n"));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 32);
+  EXPECT_TRUE(Choose(TwoBinaries(most, stores),
+                     KernelWithProducts(200, 1, absl::StrCat(kNote, "// loops keep 20 words\n"))) == most);
 }
 
 TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
