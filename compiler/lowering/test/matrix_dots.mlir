@@ -27,9 +27,9 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Bytes go four a word, accumulators are i32.
+// Bytes go four a word, accumulators are i32 and do not wrap.
 // CHECK-LABEL: llvm.func @bytes
-//       CHECK:   llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+//       CHECK:   llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>

@@ -16,6 +16,9 @@
 // also m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
 // accumulators.
 //
+// Sums of integers that would overflow stay at the greatest or the least number, as in Triton. wgmma's wrap, in Triton
+// too.
+//
 // With block_scale, rows of a and columns of b have scales. Operands are bytes there: numbers of 8 bits, or e2m1. A
 // byte of e2m1 holds two where both operands are e2m1 and K is 64. Where K is 32, it holds one, in bits 2 to 5.
 #include "compiler/ir/encodings.h"
@@ -234,8 +237,8 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
   };
   const bool is_double = instruction.float_a && instruction.float_a.isF64();
   const std::string sum = is_double ? "f64" : instruction.float_a ? "f32" : "s32";
-  const std::string types =
-      sum + "." + type_of(instruction.float_a).str() + "." + type_of(instruction.float_b).str() + "." + sum;
+  const std::string types = (instruction.float_a ? "" : "satfinite.") + sum + "." + type_of(instruction.float_a).str() +
+                            "." + type_of(instruction.float_b).str() + "." + sum;
   if (is_double && compute_capability_ < nvidia::kFirstWithLargeF64Dots)
     return EmitF64Quarters(b, loc, types, a_elements, b_elements, c_elements);
   const auto shape = [](int k) { return "m16n8k" + std::to_string(k); };

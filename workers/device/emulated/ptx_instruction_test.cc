@@ -262,6 +262,21 @@ TEST(PtxMatrix, MmaHasTheManualsFragments) {
     }
 }
 
+// ".satfinite": sums of integers stay at the ends of s32. Without it they wrap.
+TEST(PtxMatrix, MmaOfBytesSaturatesWhereAsked) {
+  const auto run = [](const std::string& satfinite, uint32_t sum) {
+    return RunWarp("mma.sync.aligned.m16n8k32.row.col." + satfinite + "s32.s8.s8.s32 4 4 2 4", [&](int) {
+      Slots in(6, 0x01010101);  // 32 products of 1
+      in.insert(in.end(), 4, sum);
+      return in;
+    });
+  };
+  EXPECT_EQ(run("satfinite.", 0x7fffffdf)[0][0], 0x7fffffffu);
+  EXPECT_EQ(run("satfinite.", 0x7ffffff0)[0][0], 0x7fffffffu);
+  EXPECT_EQ(run("satfinite.", 0xffffffff)[5][3], 31u);
+  EXPECT_EQ(run("", 0x7ffffff0)[0][0], 0x80000010u);
+}
+
 // "Matrix Fragments for mma.m16n8k16 with .f64": rows g and g + 8 in turn, columns t, t + 4, t + 8 and t + 12.
 TEST(PtxMatrix, MmaOfDoublesTakesFourFourthsOfK) {
   const auto a = [](int m, int k) { return m + k / 64.0; };
