@@ -26,10 +26,10 @@ mlir::Attribute NvidiaMmaEncodingAttr::OperandBuffer(mlir::RankedTensorType type
                                       /*fp4Padded=*/false, SingleBlock(2));
 }
 
-// Accumulators have 32 bits, or 64 for operands of 64. Those of wgmma may also be f16 (PTX ISA, "wgmma.mma_async",
-// .dtype).
+// Accumulators have 32 bits, or 64 for operands of 64. Those of mma.sync and wgmma may also be f16 (PTX ISA, "mma" and
+// "wgmma.mma_async", .dtype).
 bool NvidiaMmaEncodingAttr::AddsToResult(mlir::Type operand, mlir::Type result) const {
-  if (getVersionMajor() == 3 && operand.isF16() && result.isF16()) return true;
+  if (getVersionMajor() <= 3 && operand.isF16() && result.isF16()) return true;
   return HasWideAccumulators(result);
 }
 

@@ -68,7 +68,8 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
   std::vector<MatrixTile> tiles = TilesOf(layout, instruction.m, instruction.n, instruction.c, type.getShape());
   if (tiles.empty()) return op->emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
-  mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
+  mlir::Type sum_type =
+      instruction.adds_to_f16 ? mlir::Type(e.b.getF16Type()) : DotAccumulatorType(e.b, type.getElementType());
   Values accumulators;
   for (Value initial : f.Get(dot.c)) accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
   std::vector<Values> sums;

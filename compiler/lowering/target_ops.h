@@ -63,6 +63,7 @@ struct MatrixInstruction {
   // The elements that lane 0 gives, in the order in which MultiplyMatrices takes them.
   llvm::SmallVector<std::pair<int, int>> a, b, c;
   mlir::FloatType float_a, float_b;  // the operands' types (tf32: f32 rounded so); null: signed integers of 8 bits
+  bool adds_to_f16 = false;          // accumulators are f16, not the type of DotAccumulatorType
 };
 
 // One for microscaled operands. Elements of a and b are bytes; two of e2m1 along K are one.
@@ -219,7 +220,7 @@ class TargetOps {
   // Nullopt when the encoding is not for matrix instructions, or the target has none such.
   virtual std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const { return std::nullopt; }
   // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; accumulators are f32,
-  // f64 or i32.
+  // f64 or i32, or f16 where the instruction says so.
   virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
                                                                            const MatrixInstruction& instruction,
                                                                            mlir::ValueRange a_elements,

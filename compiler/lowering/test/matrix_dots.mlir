@@ -69,3 +69,33 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Accumulators of f16 lie two in a register, and go from slice to slice so. A result of bf16 is rounded at the end.
+// CHECK-LABEL: llvm.func @halves
+//       CHECK:   %[[D:.*]] = llvm.inline_asm {{.*}}m16n8k16.row.col.f16.f16.f16.f16 {$0, $1}, {$2, $3, $4, $5}, {$6, $7}, {$0, $1};", "=r,=r,r,r,r,r,r,r,0,1"
+//       CHECK:   %[[S0:.*]] = llvm.extractvalue %[[D]][0] : !llvm.struct<(i32, i32)>
+//       CHECK:   llvm.inline_asm {{.*}}m16n8k16.row.col.f16.f16.f16.f16
+//   CHECK-NOT:   llvm.fptrunc
+//       CHECK:   llvm.inline_asm {{.*}}m16n8k16.row.col.f32.bf16.bf16.f32
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @halves(%p: !tt.ptr<f16>, %s: !tt.ptr<bf16>) {
+    %x = arith.constant dense<1.0> : tensor<16x32xf16, #a>
+    %y = arith.constant dense<2.0> : tensor<32x8xf16, #b>
+    %z = arith.constant dense<3.0> : tensor<16x8xf16, #mma>
+    %d = tt.dot %x, %y, %z : tensor<16x32xf16, #a> * tensor<32x8xf16, #b> -> tensor<16x8xf16, #mma>
+    %q = tt.splat %p : !tt.ptr<f16> -> tensor<16x8x!tt.ptr<f16>, #mma>
+    tt.store %q, %d : tensor<16x8x!tt.ptr<f16>, #mma>
+    %bx = arith.constant dense<1.0> : tensor<16x16xbf16, #a>
+    %by = arith.constant dense<2.0> : tensor<16x8xbf16, #b>
+    %bz = arith.constant dense<3.0> : tensor<16x8xbf16, #mma>
+    %bd = tt.dot %bx, %by, %bz : tensor<16x16xbf16, #a> * tensor<16x8xbf16, #b> -> tensor<16x8xbf16, #mma>
+    %bq = tt.splat %s : !tt.ptr<bf16> -> tensor<16x8x!tt.ptr<bf16>, #mma>
+    tt.store %bq, %bd : tensor<16x8x!tt.ptr<bf16>, #mma>
+    tt.return
+  }
+}

@@ -5,7 +5,7 @@
 //
 //   a (16 x 8w): words (g, t w), (g + 8, t w), (g, t w + 4w), (g + 8, t w + 4w)
 //   b (8w x 8):  words (t w, g), (t w + 4w, g)
-//   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each
+//   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each; of f16, two in a register
 //
 // A lane may hold more neighbours along K than a word, kWidth of them. With m = kWidth / w, its 2m words of a row are
 // at t kWidth, …, t kWidth + kWidth - w and 4 kWidth further on. Each two words make an instruction, m instructions a
@@ -217,6 +217,7 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot)
                                 {{0, 0}, {0, 1}, {8, 0}, {8, 1}},
                                 llvm::dyn_cast<mlir::FloatType>(a),
                                 llvm::dyn_cast<mlir::FloatType>(b)};
+  instruction.adds_to_f16 = mma.AddsToResult(a, result.getElementType()) && result.getElementType().isF16();
   for (int step = 0; step < instruction.k; step += 4 * *width) {
     for (int k = step; k < step + *width; k += w) {
       for (int row : {0, 8})
@@ -236,7 +237,8 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
     return MmaType(type ? mlir::Type(type) : b.getI8Type(), compute_capability_);
   };
   const bool is_double = instruction.float_a && instruction.float_a.isF64();
-  const std::string sum = is_double ? "f64" : instruction.float_a ? "f32" : "s32";
+  const bool is_half = instruction.adds_to_f16;
+  const std::string sum = is_double ? "f64" : is_half ? "f16" : instruction.float_a ? "f32" : "s32";
   const std::string types = (instruction.float_a ? "" : "satfinite.") + sum + "." + type_of(instruction.float_a).str() +
                             "." + type_of(instruction.float_b).str() + "." + sum;
   if (is_double && compute_capability_ < nvidia::kFirstWithLargeF64Dots)
@@ -244,12 +246,12 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
   const auto shape = [](int k) { return "m16n8k" + std::to_string(k); };
   if (is_double) return EmitMma(b, loc, shape(instruction.k), types, a_elements, b_elements, c_elements);
   const llvm::SmallVector<Value> a = Words(b, loc, a_elements), bb = Words(b, loc, b_elements);
-  llvm::SmallVector<Value> sums(c_elements);
+  llvm::SmallVector<Value> sums = is_half ? Words(b, loc, c_elements) : llvm::SmallVector<Value>(c_elements);
   const int k = instruction.k * kWordsOfB / static_cast<int>(bb.size());
   for (size_t word = 0; word < bb.size(); word += kWordsOfB)
     sums = EmitMma(b, loc, shape(k), types, llvm::ArrayRef(a).slice(2 * word, kWordsOfA),
                    llvm::ArrayRef(bb).slice(word, kWordsOfB), sums);
-  return sums;
+  return is_half ? nvidia::ElementsOfWords(b, loc, sums, b.getF16Type()) : sums;
 }
 
 }  // namespace tritond::compiler
