@@ -27,13 +27,19 @@
 //                                                                     %m = ttg.local_alloc %e
 //                                                                     %y = ttg.local_load %m
 //
-// So do both operands of a dot by multiply-adds that stays in one piece. By conversions they would come one after the
-// other, through one area: between its barriers a thread would read all that it needs of the first one. From buffers
-// of their own it reads each row and column when it multiplies. That holds as long as the buffers are small.
+// Any operand is converted to runs where its elements would meet in banks, and the buffer is full far sooner so. A
+// block that is turned and reshaped in registers is one.
+//
+// Both operands of a dot by multiply-adds that stays in one piece get buffers. By conversions they would come one after
+// the other, through one area: between its barriers a thread would read all that it needs of the first one. From
+// buffers of their own it reads each row and column when it multiplies. That holds as long as the buffers are small.
 //
 // An operand that a loop of multiply-adds does not change waits in registers as a whole: a thread that makes 2x4 sums
 // of 64 products holds 256 elements of it. Where these take more registers than a thread has, it gets a buffer, too,
 // from which the loop may read it again.
+#include <limits>
+#include <tuple>
+
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/loop_registers.h"
@@ -42,6 +48,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "compiler/layout/shared_tiles.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -60,6 +67,10 @@ using mlir::Value;
 
 // What a thread writes at once, and a word of memory.
 constexpr unsigned kRunBits = 128, kWordBits = 32;
+// Issue slots for the barriers of a conversion.
+constexpr double kBarrierSlots = 64;
+// How many times sooner a buffer has to be filled, so that a conversion before it pays.
+constexpr double kFarSooner = 2;
 
 bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
   auto plan = PlanConversion(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to));
@@ -247,6 +258,48 @@ llvm::SmallVector<ttg::ConvertLayoutOp> UnchangedOperands(mlir::scf::ForOp loop)
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
 
+int BitsInBuffer(RankedTensorType type) { return std::max<int>(type.getElementTypeBitWidth(), 8); }
+
+// Issue slots of a warp for writing `from` into a buffer.
+double SlotsToWrite(RankedTensorType from, ttg::MemDescType buffer) {
+  auto to_offset = InvertAndCompose(ttg::ToLinearLayout(from), ttg::ToLinearLayout(buffer));
+  if (!to_offset.ok()) return std::numeric_limits<double>::infinity();
+  const int bits = BitsInBuffer(from);
+  return VectorSlots(*to_offset, bits, LargestAccess(*to_offset, bits, kRunBits));
+}
+
+// The same for a conversion through shared memory, and its barriers.
+double SlotsToConvert(RankedTensorType from, RankedTensorType to) {
+  const int bits = BitsInBuffer(from);
+  auto memory = ChooseSwizzle(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to), bits);
+  if (!memory.ok()) return std::numeric_limits<double>::infinity();
+  return VectorSlots(memory->store, bits, memory->store_vec) + VectorSlots(memory->load, bits, memory->load_vec) +
+         kBarrierSlots;
+}
+
+// Whether copies beside the program may fill the buffer of `value`.
+bool MayBeCopied(Value value) {
+  while (auto trans = value.getDefiningOp<tt::TransOp>()) value = trans.getSrc();
+  return value.getDefiningOp<tt::LoadOp>() != nullptr;
+}
+
+// `value`, or as threads hold it that write it as vectors, where that is far sooner with the conversion.
+Value WrittenFast(mlir::OpBuilder& b, Value value, ttg::MemDescType buffer, Operation* op) {
+  auto from = llvm::cast<RankedTensorType>(value.getType());
+  if (from.getRank() != 2 || MayBeCopied(value)) return value;
+  double least = SlotsToWrite(from, buffer) / kFarSooner;
+  RankedTensorType best;
+  for (unsigned k : {1, 0}) {
+    if (from.getDimSize(k) * BitsInBuffer(from) < kRunBits) continue;
+    const RankedTensorType runs = Under(from, RunsAlong(k, from, op));
+    const double written = SlotsToWrite(runs, buffer);
+    if (written >= least) continue;
+    const double slots = written + SlotsToConvert(from, runs);
+    if (slots < least) std::tie(least, best) = std::pair(slots, runs);
+  }
+  return best ? Value(ttg::ConvertLayoutOp::create(b, op->getLoc(), best, value)) : value;
+}
+
 void Rewrite(ttg::ConvertLayoutOp convert) {
   RankedTensorType from = convert.getSrc().getType(), to = convert.getType();
   mlir::OpBuilder b(convert);
@@ -259,7 +312,10 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   if (!shared) return;
   const ttg::MemDescType type = BufferType(from, shared);
   Value buffer = TurnedBuffer(b, source, convert, type);
-  if (!buffer) buffer = BufferWith(b, source, convert, type);
+  if (!buffer) {
+    if (!BufferBefore(source, convert, type)) source = WrittenFast(b, source, type, convert);
+    buffer = BufferWith(b, source, convert, type);
+  }
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
   Operation* first = nullptr;
   for (Operation* user : convert->getUsers())
