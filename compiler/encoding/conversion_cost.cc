@@ -9,11 +9,13 @@
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/exchange_cost.h"
 #include "compiler/encoding/operand_reader.h"
+#include "compiler/ir/device_functions.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
 #include "compiler/layout/f2_span.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -117,6 +119,27 @@ Distance DistanceOf(const LinearLayout& src, const LinearLayout& dst) {
   return in_warp ? Distance::kWarp : Distance::kFar;
 }
 
+// A call of a device library's function. The numbers are what one library has on average, without the paths of large
+// arguments: its sine has 84 instructions, of which 20 run for angles of some turns. Functions of f64 have four times
+// as many.
+double CallCost(llvm::StringRef symbol) {
+  constexpr double kUnknown = 20, kPlain = 24, kShort = 1, kLong = 80, kLongest = 200, kFast = 4;
+  constexpr int kOfF64 = 4;
+  const std::optional<DeviceFunction> function = ReadDeviceFunction({symbol.data(), symbol.size()});
+  if (!function) return kUnknown;
+  const llvm::StringRef name = function->name;
+  const double cost = name.starts_with("fast_")
+                          ? kFast
+                          : llvm::StringSwitch<double>(name)
+                                .Cases({"ceil", "copysign", "fabs", "fdim", "floor", "fma", "fmax", "fmin"}, kShort)
+                                .Cases({"isnan", "isinf", "isfinite", "nearbyint", "rint", "round"}, kShort)
+                                .Cases({"signbit", "trunc"}, kShort)
+                                .Cases({"erfcx", "fmod", "pow", "pown", "remainder"}, kLong)
+                                .Cases({"j0", "j1", "lgamma", "tgamma", "y0", "y1"}, kLongest)
+                                .Default(kPlain);
+  return cost > kShort && function->bits == 64 ? kOfF64 * cost : cost;
+}
+
 }  // namespace
 
 const LinearLayout& CostModel::Layout(RankedTensorType type, Attribute encoding) {
@@ -179,7 +202,8 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
           [](Operation*) { return Cost(); })
       .Case<tt::ElementwiseInlineAsmOp>(
           [](tt::ElementwiseInlineAsmOp assembly) { return assembly.getPure() ? Cost(4) : Cost(); })
-      .Case<tt::ExternElementwiseOp>([](tt::ExternElementwiseOp call) { return call.getPure() ? Cost(20) : Cost(); })
+      .Case<tt::ExternElementwiseOp>(
+          [](tt::ExternElementwiseOp call) { return call.getPure() ? Cost(CallCost(call.getSymbol())) : Cost(); })
       .Case<tt::LoadOp>([](tt::LoadOp load) { return load.getIsVolatile() ? Cost() : Cost(kLoad); })
       .Case<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, tt::PreciseDivFOp, tt::PreciseSqrtOp>(
