@@ -163,6 +163,26 @@ TEST_F(NvidiaCodegenTest, LongQuotientsOfShortNumbersAreShort) {
   }
 }
 
+TEST_F(NvidiaCodegenTest, BitsCountedByHalvesAreCountedByOneInstruction) {
+  TestKernel k("pi");
+  mlir::OpBuilder& b = k.builder();
+  auto word = [&](int64_t value) -> mlir::Value {
+    return LLVM::ConstantOp::create(b, k.loc(), k.TypeOf('i'), b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  auto part = [&](mlir::Value x, int shift, int64_t mask) -> mlir::Value {
+    if (shift > 0) x = LLVM::LShrOp::create(b, k.loc(), x, word(shift));
+    return LLVM::AndOp::create(b, k.loc(), x, word(mask));
+  };
+  mlir::Value x = LLVM::SubOp::create(b, k.loc(), k.arg(1), part(k.arg(1), 1, 0x55555555));
+  x = LLVM::AddOp::create(b, k.loc(), part(x, 0, 0x33333333), part(x, 2, 0x33333333));
+  x = LLVM::AddOp::create(b, k.loc(), x, LLVM::LShrOp::create(b, k.loc(), x, word(4)));
+  x = LLVM::MulOp::create(b, k.loc(), part(x, 0, 0x0f0f0f0f), word(0x01010101));
+  k.Keep(0, LLVM::LShrOp::create(b, k.loc(), x, word(24)));
+  auto ptx = k.ToPtx(90, *toolchain_);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, HasSubstr("popc.b32"));
+}
+
 TEST_F(NvidiaCodegenTest, ProductsOfExtendedNumbersHaveSigns) {
   TestKernel k("pii");
   mlir::OpBuilder& b = k.builder();

@@ -130,8 +130,11 @@ absl::Status CheckProducts(const llvm::Module& module, llvm::StringRef cpu) {
 constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 // A thread's number is less than the block's size: sums of it and of multiples of that size never overflow.
 constexpr char kRanges[] = "nvvm-intr-range,";
+// Counts of bits, searches for one and rotations that a program spells out have instructions; `aggressive-instcombine`
+// finds them.
 constexpr char kFolding[] =
-    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,unroll-counted,"
+    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,aggressive-instcombine,"
+    "unroll-counted,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
 // Brings sums of indices into one order, so that code generation sees what they share, and parts of them leave loops.
 // These parts take registers, which accumulators of wgmma leave none of.
