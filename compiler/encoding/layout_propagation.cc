@@ -24,7 +24,7 @@
 // made of it.
 //
 // A label is accepted only if the operations that make the node can yield it, and threads do not all make the same by
-// it. Then every type changes to its label, and
+// it, or load the same in a loop again and again. Then every type changes to its label, and
 // an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both its ends
 // have one label, it is gone.
 //
@@ -57,6 +57,8 @@ using mlir::Value;
 
 // Of a thread, for what other threads make too.
 constexpr int64_t kMostCopiedRegisters = 32;
+// Of a loop whose length nothing tells.
+constexpr double kIterations = 8;
 
 RankedTensorType TensorType(Value value) { return llvm::dyn_cast<RankedTensorType>(value.getType()); }
 
@@ -171,6 +173,7 @@ class EncodingGraph final {
   struct Node {
     RankedTensorType type;  // of one of its tensors
     Attribute original;
+    Operation* loop;  // that makes or carries it
     Attribute label{};
     bool settled = false;  // labelled in an earlier step
     llvm::SmallVector<int, 4> in{}, out{};
@@ -202,11 +205,15 @@ class EncodingGraph final {
 
   void AddValue(Value value) {
     RankedTensorType type = TensorType(value);
-    if (type && type.getEncoding()) values_.insert({value, NewNode(type, type.getEncoding())});
+    if (!type || !type.getEncoding()) return;
+    mlir::Region* region = value.getParentRegion();
+    auto loop = value.getDefiningOp<mlir::LoopLikeOpInterface>();
+    if (!loop) loop = region->getParentOfType<mlir::LoopLikeOpInterface>();
+    values_.insert({value, NewNode(type, type.getEncoding(), loop)});
   }
 
-  int NewNode(RankedTensorType type, Attribute original) {
-    nodes_.push_back({type, original});
+  int NewNode(RankedTensorType type, Attribute original, Operation* loop = nullptr) {
+    nodes_.push_back({type, original, loop});
     parents_.push_back(parents_.size());
     return nodes_.size() - 1;
   }
@@ -316,12 +323,13 @@ class EncodingGraph final {
   }
 
   bool CanYield(int node, Attribute label) {
-    return !CopiesMuch(nodes_[node], label) && llvm::all_of(nodes_[node].in, [&](int index) {
-      const Edge& edge = edges_[index];
-      if (!edge.tied) return true;
-      const Attribute operand = TiedOperandEncoding(*edge.operand, label);
-      return operand && !CopiesMuch(nodes_[edge.from], operand) && SuitsReduction(edge, operand, label);
-    });
+    return !CopiesMuch(nodes_[node], label) && !MultipliesLoads(nodes_[node], label) &&
+           llvm::all_of(nodes_[node].in, [&](int index) {
+             const Edge& edge = edges_[index];
+             if (!edge.tied) return true;
+             const Attribute operand = TiedOperandEncoding(*edge.operand, label);
+             return operand && !CopiesMuch(nodes_[edge.from], operand) && SuitsReduction(edge, operand, label);
+           });
   }
 
   // Where the result of a reduction is in all threads alike, that says nothing about its operand. Few elements are
@@ -368,6 +376,25 @@ class EncodingGraph final {
     if (!nodes_[to].label) return;
     Spread(/*forward=*/true);
     Spread(/*forward=*/false);
+  }
+
+  // Whether a loop makes the node of tensors of its shape alone, of which threads would load more under the label. To
+  // convert what comes out of the loop once costs less.
+  bool MultipliesLoads(const Node& node, Attribute label) {
+    RankedTensorType type = node.type;
+    const int64_t more = costs_.Registers(type, label) - costs_.Registers(type, node.original);
+    if (!node.loop || more <= 0) return false;
+    double loads = 0;
+    const mlir::WalkResult walked = node.loop->walk([&](Operation* op) {
+      for (Value result : op->getResults())
+        if (RankedTensorType made = TensorType(result); made && made.getShape() != type.getShape())
+          return mlir::WalkResult::interrupt();
+      auto load = llvm::dyn_cast<tt::LoadOp>(op);
+      if (load && TensorType(load.getResult()) && EncodingRuleOf(op) == EncodingRule::kTied)
+        loads += kIterations * CostModel::ElementCost(op).value_or(0) * static_cast<double>(more);
+      return mlir::WalkResult::advance();
+    });
+    return !walked.wasInterrupted() && loads > costs_.Conversion(type.cloneWithEncoding(node.original), label);
   }
 
   void OfferAlong(const Edge& edge, bool forward) {
@@ -432,6 +459,8 @@ class EncodingGraph final {
   std::optional<AxisInfoAnalysis> axes_;     // once it is asked for
   std::vector<int> work_;
   llvm::DenseMap<Attribute, int64_t> votes_;
+  llvm::DenseSet<std::pair<Operation*, Attribute>>
+      anchored_;  // loops, and bases of encodings that anchors in them keep
 };
 
 }  // namespace
