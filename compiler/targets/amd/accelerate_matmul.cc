@@ -61,7 +61,7 @@ class AcceleratedDot final {
     Plan plan = MakePlan();
     if (!plan.row) return;
     const bool is_fed = IsFedByAnotherDot(dot_);
-    ttg::DistributedEncoding encoding = Encoding(plan, is_fed || FeedsAnotherDot(dot_));
+    ttg::DistributedEncoding encoding = Encoding(plan);
     const unsigned width = KWidth(plan, is_fed);
     ReformDot(dot_, {encoding, plan.a, plan.b, width, width});
   }
@@ -109,10 +109,10 @@ class AcceleratedDot final {
     return std::min(width, most);
   }
 
-  ttg::DistributedEncoding Encoding(const Plan& plan, bool rows_first) {
+  ttg::DistributedEncoding Encoding(const Plan& plan) {
     mlir::MLIRContext* context = dot_.getContext();
     const unsigned rank = shape_.size(), version = amd::EncodingVersion(arch_.matrix), tile = plan.tile;
-    auto warps = SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, tile, tile);
+    auto warps = SplitWarps(shape_, ttg::NumWarps(dot_), WholeInWarps(dot_), tile, tile);
     if (amd::HasMfma(arch_.matrix)) {
       const bool is_double = plan.a.isF64();
       return ttg::AmdMfmaEncodingAttr::get(context, version, warps, {tile, tile}, /*isTransposed=*/!is_double,

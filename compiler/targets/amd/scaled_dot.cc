@@ -65,7 +65,7 @@ void AccelerateScaledDot(tt::DotScaledOp dot, const Architecture& arch, int tile
   mlir::MLIRContext* context = dot.getContext();
   llvm::ArrayRef<int64_t> shape = TypeOf(dot.getC()).getShape();
   const unsigned rank = shape.size();
-  const auto warps = SplitWarps(shape, ttg::NumWarps(dot), /*rows_first=*/false, tile, tile);
+  const auto warps = SplitWarps(shape, ttg::NumWarps(dot), Whole::kNothing, tile, tile);
   ttg::DistributedEncoding mfma =
       ttg::AmdMfmaEncodingAttr::get(context, EncodingVersion(arch.matrix), warps, {tile, tile}, /*isTransposed=*/true,
                                     llvm::SmallVector<unsigned>(rank, 1), kAccumulatorBits, ttg::SingleBlock(rank));

@@ -57,9 +57,8 @@ class AcceleratedDot final {
 
   ttg::DpasEncodingAttr Encoding(const intel::MatrixRow& row) {
     RankedTensorType type = TypeOf(dot_.getD());
-    const bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
     const int tile_rows = row.TileRows(type.getDimSize(type.getRank() - 2), device_.lanes);
-    auto warps = SplitWarps(type.getShape(), ttg::NumWarps(dot_), rows_first, tile_rows, device_.lanes);
+    auto warps = SplitWarps(type.getShape(), ttg::NumWarps(dot_), WholeInWarps(dot_), tile_rows, device_.lanes);
     return ttg::DpasEncodingAttr::get(dot_.getContext(), tile_rows, intel::kSystolicDepth, device_.lanes,
                                       row.per_channel, device_.lanes, warps,
                                       llvm::SmallVector<unsigned>(type.getRank(), 1), ttg::SingleBlock(type.getRank()));

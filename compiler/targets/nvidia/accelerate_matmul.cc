@@ -86,7 +86,6 @@ class AcceleratedDot final {
     if (RewriteToTensorMemory()) return;
     auto [type_a, type_b] = OperandTypes();
     if (!type_a) return;
-    bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
     ttg::NvidiaMmaEncodingAttr mma = Fits(type_a) ? GroupEncoding(type_a) : ttg::NvidiaMmaEncodingAttr();
     if (!mma && IsFp8(type_a) && IsPromoted(dot_)) {
       type_a = type_b = b_.getF16Type();
@@ -96,7 +95,7 @@ class AcceleratedDot final {
     if (!is_group) {
       if (IsFp8(type_a) && !nvidia::HasNarrowWarpDots(compute_capability_)) type_a = type_b = b_.getF16Type();
       if (!Fits(type_a)) return;
-      mma = WarpEncoding(type_a, rows_first);
+      mma = WarpEncoding(type_a);
     }
     const unsigned k_width = is_group ? WordElements(type_a) : PackedElements(type_a);
     ReformDot(dot_, {mma, type_a, type_b, k_width, k_width, /*casts_first=*/true});
@@ -230,7 +229,7 @@ class AcceleratedDot final {
   }
 
   // mma.sync's.
-  ttg::NvidiaMmaEncodingAttr WarpEncoding(mlir::Type operand, bool rows_first) {
+  ttg::NvidiaMmaEncodingAttr WarpEncoding(mlir::Type operand) {
     int rank = shape_.size();
     llvm::SmallVector<unsigned> instruction(rank, 1);
     instruction[rank - 2] = kTileM;
@@ -238,9 +237,9 @@ class AcceleratedDot final {
     const int64_t bits = operand.getIntOrFloatBitWidth();
     const OperandCosts costs{CostOf(dot_.getA(), rank - 1, bits) / DotsWith(0),
                              CostOf(dot_.getB(), rank - 2, bits) / DotsWith(1)};
-    return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0,
-                                           SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, kTileM, kTileN, costs),
-                                           instruction);
+    return ttg::NvidiaMmaEncodingAttr::get(
+        dot_.getContext(), 2, 0, SplitWarps(shape_, ttg::NumWarps(dot_), WholeInWarps(dot_), kTileM, kTileN, costs),
+        instruction);
   }
 
   bool HasWgmma() const {

@@ -73,7 +73,7 @@ void AccelerateScaledDot(tt::DotScaledOp dot) {
   instruction[type.getRank() - 2] = kTileM;
   instruction[type.getRank() - 1] = kTileN;
   const auto mma = ttg::NvidiaMmaEncodingAttr::get(
-      dot.getContext(), 2, 0, SplitWarps(type.getShape(), ttg::NumWarps(dot), /*rows_first=*/false, kTileM, kTileN),
+      dot.getContext(), 2, 0, SplitWarps(type.getShape(), ttg::NumWarps(dot), Whole::kNothing, kTileM, kTileN),
       instruction);
   const RankedTensorType result = RankedTensorType::get(type.getShape(), type.getElementType(), mma);
   // Two operands of e2m1 fill words along K, where it is long enough. Beside another operand, or along a shorter K,
