@@ -27,8 +27,9 @@
 //                                                                     %m = ttg.local_alloc %e
 //                                                                     %y = ttg.local_load %m
 //
-// Any operand is converted to runs where its elements would meet in banks, and the buffer is full far sooner so. A
-// block that is turned and reshaped in registers is one.
+// Where elements would meet in banks, as those of a block that is turned and reshaped in registers do, another way may
+// take far less time. Threads exchange elements first and write runs. Or they exchange what each of them multiplies,
+// and there is no buffer.
 //
 // Both operands of a dot by multiply-adds that stays in one piece get buffers. By conversions they would come one after
 // the other, through one area: between its barriers a thread would read all that it needs of the first one. From
@@ -44,6 +45,7 @@
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
+#include "compiler/encoding/operand_reader.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/layout_algebra.h"
@@ -208,10 +210,16 @@ Value AlongK(mlir::OpBuilder& b, ttg::ConvertLayoutOp convert, mlir::Attribute& 
   return ttg::ConvertLayoutOp::create(b, convert.getLoc(), Under(from, runs), convert.getSrc());
 }
 
-// Whether a buffer may hold it: numbers that are no operand yet.
+// Whether threads hold each element once.
+bool HasNoCopies(RankedTensorType type) {
+  const LinearLayout layout = ttg::ToLinearLayout(type);
+  return layout.InSize("register") * layout.InSize("lane") * layout.InSize("warp") == type.getNumElements();
+}
+
+// Whether a buffer may hold it: numbers that are no operand yet, or of one whose parts no two threads have.
 bool HoldsPlainNumbers(RankedTensorType type) {
-  return !llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding()) &&
-         llvm::isa<mlir::IntegerType, mlir::FloatType>(type.getElementType());
+  return llvm::isa<mlir::IntegerType, mlir::FloatType>(type.getElementType()) &&
+         (!llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding()) || HasNoCopies(type));
 }
 
 // Whether a buffer may take the place of `convert`.
@@ -283,21 +291,23 @@ bool MayBeCopied(Value value) {
   return value.getDefiningOp<tt::LoadOp>() != nullptr;
 }
 
-// `value`, or as threads hold it that write it as vectors, where that is far sooner with the conversion.
-Value WrittenFast(mlir::OpBuilder& b, Value value, ttg::MemDescType buffer, Operation* op) {
-  auto from = llvm::cast<RankedTensorType>(value.getType());
-  if (from.getRank() != 2 || MayBeCopied(value)) return value;
+// How threads hold `value` that fill `buffer` far sooner, with the conversion to it. `to`, the operand's type: threads
+// exchange what each of them multiplies, and there is no buffer. Null: as they have it.
+RankedTensorType FilledFarSooner(Value value, RankedTensorType to, ttg::MemDescType buffer, Operation* op) {
+  const auto from = llvm::cast<RankedTensorType>(value.getType());
+  if (from.getRank() != 2 || MayBeCopied(value)) return {};
   double least = SlotsToWrite(from, buffer) / kFarSooner;
   RankedTensorType best;
+  auto offer = [&](RankedTensorType type, double slots) {
+    if (slots < least) std::tie(least, best) = std::pair(slots, type);
+  };
   for (unsigned k : {1, 0}) {
     if (from.getDimSize(k) * BitsInBuffer(from) < kRunBits) continue;
     const RankedTensorType runs = Under(from, RunsAlong(k, from, op));
-    const double written = SlotsToWrite(runs, buffer);
-    if (written >= least) continue;
-    const double slots = written + SlotsToConvert(from, runs);
-    if (slots < least) std::tie(least, best) = std::pair(slots, runs);
+    offer(runs, SlotsToConvert(from, runs) + SlotsToWrite(runs, buffer));
   }
-  return best ? Value(ttg::ConvertLayoutOp::create(b, op->getLoc(), best, value)) : value;
+  if (ReaderOf(to) == OperandReader::kThread) offer(to, SlotsToConvert(from, to));
+  return best;
 }
 
 void Rewrite(ttg::ConvertLayoutOp convert) {
@@ -313,7 +323,10 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   const ttg::MemDescType type = BufferType(from, shared);
   Value buffer = TurnedBuffer(b, source, convert, type);
   if (!buffer) {
-    if (!BufferBefore(source, convert, type)) source = WrittenFast(b, source, type, convert);
+    const RankedTensorType sooner =
+        BufferBefore(source, convert, type) ? RankedTensorType() : FilledFarSooner(source, to, type, convert);
+    if (sooner == to) return;
+    if (sooner) source = ttg::ConvertLayoutOp::create(b, convert.getLoc(), sooner, source);
     buffer = BufferWith(b, source, convert, type);
   }
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
