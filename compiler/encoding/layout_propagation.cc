@@ -24,9 +24,9 @@
 // made of it.
 //
 // A label is accepted only if the operations that make the node can yield it, and threads do not all make the same by
-// it, or load the same in a loop again and again. Then every type changes to its label, and
-// an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both its ends
-// have one label, it is gone.
+// it, or call long functions for the same, or load the same in a loop again and again. Then every type changes to its
+// label, and an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both
+// its ends have one label, it is gone.
 //
 //   %v = tt.load %p : …, #load                           %v = tt.load %p : …, #load
 //   %w = ttg.convert_layout %v : #load -> #default       %y = arith.addf %v, %v : …, #load
@@ -45,6 +45,7 @@
 #include "compiler/encoding/store_cost.h"
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tritond::compiler {
 namespace {
@@ -315,6 +316,29 @@ class EncodingGraph final {
     return more > kMostCopiedRegisters && Copies(node.type, label) > Copies(node.type, node.original);
   }
 
+  // Whether threads would call a function for elements that others call it for, too, and that takes more than a
+  // conversion. The call may be on the way to the node, where no label has come yet. Other operations are short.
+  bool CopiesCalls(int index, Attribute label) {
+    RankedTensorType type = nodes_[index].type;
+    const Attribute own = nodes_[index].original;
+    if (Copies(type, label) <= Copies(type, own)) return false;
+    double longest = 0;
+    llvm::SetVector<int> made;
+    made.insert(index);
+    for (size_t next = 0; next < made.size(); ++next) {
+      for (int in : nodes_[made[next]].in) {
+        const Edge& edge = edges_[in];
+        const Node& from = nodes_[edge.from];
+        if (!edge.tied) continue;
+        if (auto call = llvm::dyn_cast<tt::ExternElementwiseOp>(edge.operand->getOwner()))
+          longest = std::max(longest, CostModel::ElementCost(call).value_or(0));
+        if (!from.label && from.type.getShape() == type.getShape()) made.insert(edge.from);
+      }
+    }
+    const int64_t more = costs_.Registers(type, label) - costs_.Registers(type, own);
+    return static_cast<double>(more) * longest > costs_.Conversion(type.cloneWithEncoding(own), label);
+  }
+
   // Whether the operand of a dot comes through shared memory, into which several threads would each write an element
   // that each has computed.
   bool IsWrittenByAll(OpOperand& operand, Attribute label) {
@@ -323,12 +347,13 @@ class EncodingGraph final {
   }
 
   bool CanYield(int node, Attribute label) {
-    return !CopiesMuch(nodes_[node], label) && !MultipliesLoads(nodes_[node], label) &&
+    return !CopiesMuch(nodes_[node], label) && !CopiesCalls(node, label) && !MultipliesLoads(nodes_[node], label) &&
            llvm::all_of(nodes_[node].in, [&](int index) {
              const Edge& edge = edges_[index];
              if (!edge.tied) return true;
              const Attribute operand = TiedOperandEncoding(*edge.operand, label);
-             return operand && !CopiesMuch(nodes_[edge.from], operand) && SuitsReduction(edge, operand, label);
+             return operand && !CopiesMuch(nodes_[edge.from], operand) && !CopiesCalls(edge.from, operand) &&
+                    SuitsReduction(edge, operand, label);
            });
   }
 
