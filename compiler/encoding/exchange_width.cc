@@ -31,9 +31,9 @@ double TimeOfAccess(const WideAccess& access, int64_t width) {
 
 int64_t CheapestExchangeWidth(const ExchangedRow& row, llvm::ArrayRef<WideAccess> accesses, int64_t least,
                               int64_t most) {
-  if (row.exchanges.empty()) return least;
+  if (row.exchanges.empty() && !row.scans) return least;
   auto time = [&](int64_t width) {
-    double sum = TimeOfExchanges(row, width);
+    double sum = TimeOfExchanges(row, width) + (row.scans ? row.scans(width) : 0);
     for (const WideAccess& access : accesses) sum += TimeOfAccess(access, width);
     return sum;
   };

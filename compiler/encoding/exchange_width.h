@@ -12,10 +12,13 @@ struct ExchangedRow {
   int64_t lanes = 32, warps = 1;
   // By i: how often pairs of elements at distance 2^i are reduced to one number, as a sort does.
   llvm::ArrayRef<int64_t> exchanges{};
+  // What scans of the row take for one element, by neighbours of a thread. Null where there are none.
+  llvm::function_ref<double(int64_t)> scans = nullptr;
 };
 
 // How many neighbouring elements a thread should have, from `least` to `most`, powers of two. Pairs within a thread
-// cost nothing, others a shuffle for each element, or a trip through shared memory:
+// cost nothing, others a shuffle for each element, or a trip through shared memory. A scan takes shuffles for each
+// group of neighbours that a thread has:
 //
 //   distance         1   2   4   8 …
 //   2 a thread       -   s   s   s       accesses of 8 bytes, side by side

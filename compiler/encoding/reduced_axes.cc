@@ -23,7 +23,7 @@ int64_t SizeBelow(const ReducedAxes::Shape& shape, unsigned dim) {
 }  // namespace
 
 ReducedAxes::ReducedAxes(tt::FuncOp func) {
-  func.walk([&](tt::ScanOp scan) { scanned_[ShapeOf(scan.getSrcs()[0])].push_back(scan.getAxis()); });
+  func.walk([&](tt::ScanOp scan) { scans_[ShapeOf(scan.getSrcs()[0])].push_back(scan); });
   func.walk([&](tt::ReduceOp reduce) { AddReduced(ShapeOf(reduce.getSrcs()[0]), reduce.getAxis()); });
   std::set<std::pair<Shape, Shape>> reshaped;
   func.walk([&](tt::ReshapeOp reshape) {
@@ -37,10 +37,18 @@ ReducedAxes::ReducedAxes(tt::FuncOp func) {
 }
 
 std::optional<unsigned> ReducedAxes::ScannedAcross(const Shape& shape, unsigned fast) const {
-  auto found = scanned_.find(shape);
-  if (found == scanned_.end()) return std::nullopt;
-  const auto* axis = llvm::find_if(found->second, [&](unsigned dim) { return dim != fast; });
-  return axis != found->second.end() ? std::optional(*axis) : std::nullopt;
+  auto found = scans_.find(shape);
+  if (found == scans_.end()) return std::nullopt;
+  for (tt::ScanOp scan : found->second)
+    if (scan.getAxis() != fast) return scan.getAxis();
+  return std::nullopt;
+}
+
+llvm::SmallVector<tt::ScanOp> ReducedAxes::ScansAlong(const Shape& shape, unsigned axis) const {
+  llvm::SmallVector<tt::ScanOp> along;
+  if (auto found = scans_.find(shape); found != scans_.end())
+    llvm::copy_if(found->second, std::back_inserter(along), [&](tt::ScanOp scan) { return scan.getAxis() == axis; });
+  return along;
 }
 
 void ReducedAxes::PutReducedLast(const Shape& shape, llvm::SmallVectorImpl<unsigned>& order, int from) const {

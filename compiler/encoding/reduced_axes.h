@@ -23,6 +23,9 @@ class ReducedAxes final {
   // The first dimension but `fast` along which there are scans.
   std::optional<unsigned> ScannedAcross(const Shape& shape, unsigned fast) const;
 
+  // Those along `axis`.
+  llvm::SmallVector<tt::ScanOp> ScansAlong(const Shape& shape, unsigned axis) const;
+
   // `order`, from its dimension number `from` on with the reduced ones last. So they are where they are reduced once
   // they are reshaped: 8 of a tensor of 256x8 that becomes one of 32x64.
   void PutReducedLast(const Shape& shape, llvm::SmallVectorImpl<unsigned>& order, int from) const;
@@ -42,7 +45,7 @@ class ReducedAxes final {
   void AddExchanges(const Shape& from, const Shape& to);
   void AddReshaped(const Shape& from, const Shape& to, unsigned axis);
 
-  std::map<Shape, llvm::SmallVector<unsigned>> scanned_;  // in order of the scans
+  std::map<Shape, llvm::SmallVector<tt::ScanOp>> scans_;
   std::map<Shape, std::set<unsigned>> reduced_;
   std::map<std::pair<Shape, unsigned>, int64_t> reductions_;  // how many there are of each
   std::map<Shape, std::vector<int64_t>> exchanges_;

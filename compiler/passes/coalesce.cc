@@ -50,7 +50,8 @@
 // - Where groups of neighbours are reduced that a warp has several of, a thread has several neighbours of each even if
 //   it loads them one by one.
 // - Where pairs of neighbours are exchanged again and again, as in a sort, a thread has as many neighbours as pays
-//   (exchange_width.h), also above the bounds of widths.
+//   (exchange_width.h), also above the bounds of widths. So it is where several values are scanned along the row, as
+//   sums of segments are, but only up to the widest access.
 // - Accesses that meet in the cache, as those of a stencil do, are as wide as the cache likes (access_width.h).
 #include <algorithm>
 #include <cmath>
@@ -62,6 +63,8 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
+#include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/exchange_cost.h"
 #include "compiler/encoding/exchange_width.h"
 #include "compiler/encoding/gathered_axes.h"
 #include "compiler/encoding/operand_loads.h"
@@ -441,9 +444,19 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
         size_per_thread[fast] = *width.cheapest;
         if (is_last) {
           const int64_t size = access.type.getDimSize(fast);
-          const ExchangedRow row{size, lanes, num_warps, axes.ExchangesOf(ShapeOf(access))};
+          const llvm::SmallVector<tt::ScanOp> scans = ScansBeside(access, width, axes, scopes);
+          auto scan_time = [&](int64_t neighbours) {
+            llvm::SmallVector<unsigned> sizes = size_per_thread;
+            sizes[fast] = neighbours;
+            return TimeOfScans(scans, ttg::BlockedEncodingAttr::ForShape(&getContext(), ShapeOf(access), sizes,
+                                                                         access.order, num_warps, lanes));
+          };
+          ExchangedRow row{size, lanes, num_warps, axes.ExchangesOf(ShapeOf(access))};
+          if (!scans.empty()) row.scans = scan_time;
+          // Without exchanges, one access at least has no gaps between lanes.
+          const int64_t limit = row.exchanges.empty() ? width.wanted : size;
           size_per_thread[fast] =
-              CheapestExchangeWidth(row, width.accesses, *width.cheapest, /*most=*/std::min(share, size));
+              CheapestExchangeWidth(row, width.accesses, *width.cheapest, /*most=*/std::min({share, size, limit}));
         }
       }
       if (std::optional<unsigned> axis = axes.ScannedAcross(ShapeOf(access), fast))
@@ -456,6 +469,37 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       const auto wide = access.is_scatter ? llvm::ArrayRef<WideAccess>() : llvm::ArrayRef<WideAccess>(width.accesses);
       Encode(access.op, gathered.EncodingFor(access.type, size_per_thread, order, wide));
     }
+  }
+
+  // Scans of several values along the fastest dimension, which are decided with `access` and run as often as those of
+  // its width. Scans of one value are cheap to turn (turn_scans.cc): it alone goes through shared memory and back. None
+  // where an access would reach the same sectors again and again, with a few bytes each time.
+  static llvm::SmallVector<tt::ScanOp> ScansBeside(const Access& access, const Width& width, const ReducedAxes& axes,
+                                                   Scopes& scopes) {
+    auto is_narrow = [&](const WideAccess& other) {
+      return other.width < width.wanted && other.width * other.bytes < kMaxAccessBytes;
+    };
+    if (llvm::any_of(width.accesses, is_narrow)) return {};
+    llvm::SmallVector<tt::ScanOp> scans = axes.ScansAlong(ShapeOf(access), access.order[0]);
+    llvm::erase_if(scans, [&](tt::ScanOp scan) {
+      auto runs_oftener = [&](const WideAccess& other) {
+        return LoopDepth(other.op->getBlock()) > LoopDepth(scan->getBlock());
+      };
+      return scan.getSrcs().size() == 1 || llvm::any_of(width.accesses, runs_oftener) ||
+             scopes.Of(scan, ShapeOf(access)) != scopes.Of(access.op, ShapeOf(access));
+    });
+    return scans;
+  }
+
+  // For one element.
+  static double TimeOfScans(llvm::ArrayRef<tt::ScanOp> scans, ttg::BlockedEncodingAttr encoding) {
+    double time = 0;
+    for (tt::ScanOp scan : scans) {
+      const LinearLayout layout =
+          encoding.ToLinearLayout(llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()).getShape());
+      time += ScanCost(scan, layout) / layout.InSize("register");
+    }
+    return time;
   }
 
   // By scope: order and elements of a thread.
