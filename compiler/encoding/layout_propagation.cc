@@ -239,6 +239,7 @@ class EncodingGraph final {
     Anchor(func_);
     func_.walk([&](Operation* op) {
       if (op == func_.getOperation()) return;
+      has_calls_ |= llvm::isa<tt::ExternElementwiseOp>(op);
       EncodingRule rule = EncodingRuleOf(op);
       int uniform = -1;
       for (OpOperand& operand : op->getOpOperands()) {
@@ -321,7 +322,7 @@ class EncodingGraph final {
   bool CopiesCalls(int index, Attribute label) {
     RankedTensorType type = nodes_[index].type;
     const Attribute own = nodes_[index].original;
-    if (Copies(type, label) <= Copies(type, own)) return false;
+    if (!has_calls_ || Copies(type, label) <= Copies(type, own)) return false;
     double longest = 0;
     llvm::SetVector<int> made;
     made.insert(index);
@@ -475,6 +476,7 @@ class EncodingGraph final {
   std::vector<int> parents_;  // of nodes, for their union; an operation's own nodes are never united
   CostModel costs_;
   std::vector<Node> nodes_;
+  bool has_calls_ = false;  // of functions
   std::vector<Edge> edges_;
   std::vector<std::pair<OpOperand*, Attribute>> demands_;
   std::vector<tt::SplitOp> splits_;
