@@ -33,6 +33,7 @@ class FunctionLowering final {
 
   // The values of `v`, which has been lowered already.
   ValueList Get(mlir::Value v) const;
+  bool Has(mlir::Value v) const { return values_.contains(v); }
   mlir::Value Scalar(mlir::Value v) const { return Get(v)[0]; }
   void Set(mlir::Value v, ValueList values);
 

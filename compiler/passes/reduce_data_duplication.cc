@@ -34,6 +34,8 @@
 // Both operands of a dot by multiply-adds that stays in one piece get buffers. By conversions they would come one after
 // the other, through one area: between its barriers a thread would read all that it needs of the first one. From
 // buffers of their own it reads each row and column when it multiplies. That holds as long as the buffers are small.
+// They are filled as soon as the operands are there. So dots that share operands have them all at once, and can go
+// through K together.
 //
 // An operand that a loop of multiply-adds does not change waits in registers as a whole: a thread that makes 2x4 sums
 // of 64 products holds 256 elements of it. Where these take more registers than a thread has, it gets a buffer, too,
@@ -235,18 +237,25 @@ bool IsOfMultiplyAdds(tt::DotOp dot) {
 // Others get a buffer with slices of each operand later.
 bool StaysInOnePiece(tt::DotOp dot) { return TileThickness(dot) == dot.getA().getType().getShape().back(); }
 
-// The conversions that make the operands of `dot`, of which it is the only use, if it is one by multiply-adds.
+bool IsOneOfMultiplyAdds(Operation* op) {
+  auto dot = llvm::dyn_cast<tt::DotOp>(op);
+  return dot && IsOfMultiplyAdds(dot) && StaysInOnePiece(dot);
+}
+
+// The conversions that make the operands of `dot`, if it is one by multiply-adds. Only such dots may use them. Operands
+// that have a buffer already, as another dot's, are left out.
 llvm::SmallVector<ttg::ConvertLayoutOp> OperandsOfMultiplyAdds(tt::DotOp dot) {
   llvm::SmallVector<ttg::ConvertLayoutOp> operands;
-  if (!IsOfMultiplyAdds(dot)) return {};
+  if (!IsOneOfMultiplyAdds(dot)) return {};
   for (Value operand : {dot.getA(), dot.getB()}) {
+    if (operand.getDefiningOp<ttg::LocalLoadOp>()) continue;
     auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>();
-    if (!convert || convert->getBlock() != dot->getBlock() || !convert->hasOneUse() || !MayHaveBuffer(convert))
+    if (!convert || convert->getBlock() != dot->getBlock() || !llvm::all_of(convert->getUsers(), IsOneOfMultiplyAdds))
       return {};
-    if (!BufferEncoding(convert)) return {};
+    if (!MayHaveBuffer(convert) || !BufferEncoding(convert)) return {};
     operands.push_back(convert);
   }
-  return StaysInOnePiece(dot) ? operands : llvm::SmallVector<ttg::ConvertLayoutOp>();
+  return operands;
 }
 
 // The conversions in front of `loop` that make operands of its multiply-adds.
@@ -363,7 +372,11 @@ class ReduceDataDuplicationPass : public impl::ReduceDataDuplicationPassBase<Red
       for (ttg::ConvertLayoutOp convert : operands) more += BytesOf(convert.getSrc().getType());
       if (bytes + more > max_buffer_bytes) return;
       bytes += more;
-      for (ttg::ConvertLayoutOp convert : operands) Rewrite(convert);
+      for (ttg::ConvertLayoutOp convert : operands) {
+        if (Operation* source = convert.getSrc().getDefiningOp(); source && source->getBlock() == convert->getBlock())
+          convert->moveAfter(source);
+        Rewrite(convert);
+      }
     };
     function.walk([&](tt::DotOp dot) { rewrite(OperandsOfMultiplyAdds(dot)); });
     if (registers == 0) return;

@@ -28,6 +28,38 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Dots that share operands find each in one buffer, which is filled when the operand is there.
+// CHECK-LABEL: @shared
+//       CHECK:   %[[X:.*]] = ttg.local_alloc %arg0
+//       CHECK:   %[[Y:.*]] = ttg.local_alloc %arg1
+//       CHECK:   arith.negf
+//  CHECK-NEXT:   %[[N:.*]] = ttg.local_alloc
+//   CHECK-NOT:   ttg.convert_layout
+//       CHECK:   %[[A:.*]] = ttg.local_load %[[X]]
+//       CHECK:   %[[B:.*]] = ttg.local_load %[[Y]]
+//       CHECK:   tt.dot %[[A]], %[[B]]
+//       CHECK:   %[[C:.*]] = ttg.local_load %[[N]]
+//       CHECK:   tt.dot %[[A]], %[[C]]
+// FULL-LABEL: @shared
+//   FULL-NOT:   ttg.local_alloc
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked1}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked1}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @shared(%x: tensor<32x32xf32, #blocked>, %y: tensor<32x32xf32, #blocked>, %z: tensor<32x32xf32, #blocked1>) -> (tensor<32x32xf32, #blocked1>, tensor<32x32xf32, #blocked1>) {
+    %xa = ttg.convert_layout %x : tensor<32x32xf32, #blocked> -> tensor<32x32xf32, #a>
+    %yb = ttg.convert_layout %y : tensor<32x32xf32, #blocked> -> tensor<32x32xf32, #b>
+    %n = arith.negf %y : tensor<32x32xf32, #blocked>
+    %d = tt.dot %xa, %yb, %z : tensor<32x32xf32, #a> * tensor<32x32xf32, #b> -> tensor<32x32xf32, #blocked1>
+    %nb = ttg.convert_layout %n : tensor<32x32xf32, #blocked> -> tensor<32x32xf32, #b>
+    %e = tt.dot %xa, %nb, %z : tensor<32x32xf32, #a> * tensor<32x32xf32, #b> -> tensor<32x32xf32, #blocked1>
+    tt.return %d, %e : tensor<32x32xf32, #blocked1>, tensor<32x32xf32, #blocked1>
+  }
+}
+
+// -----
+
 // One operand is there already, and a large dot is left to those who cut it into slices.
 // CHECK-LABEL: @one
 //   CHECK-NOT:   ttg.local_alloc
