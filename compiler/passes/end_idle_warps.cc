@@ -13,7 +13,12 @@
 // whose threads do not meet: without shared memory, barriers, calls, and whatever else each thread has to take part in.
 // Copies that load what another thread stores would take barriers. Where none is missing once they have ended, they
 // end. Runs on cf control flow, when shared memory is known and before barriers are inserted.
+//
+// Threads that meet in the entry block alone, as to share the columns of a tile, may end after that. Only what follows
+// has to be copies then. It has to be more than a few instructions, and to need no barrier.
 #include "compiler/analysis/global_accesses.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/threads_apart.h"
@@ -42,33 +47,61 @@ int CopyBits(Value value) {
   return -1;
 }
 
-// The bits of the number of a warp that is of no use. None where threads meet.
-int IdleBits(tt::FuncOp function) {
-  int bits = ttg::NumWarps(function) - 1;
+// Of the registers that all results after the last meeting take: less is not worth a branch.
+constexpr int64_t kLeastRegisters = 32;
+
+bool Meets(Operation& op) { return !IsApart(op) || ScratchBytes(&op) != 0; }
+
+// The operations after the last one at which threads meet, if that is in the entry block.
+struct Rest {
+  Block::iterator begin;  // in the entry block; the other blocks follow
+  int idle_bits = 0;      // of the number of a warp that is of no use for them
+  int64_t registers = 0;  // that their results take
+
+  static Rest Of(tt::FuncOp function);
+  bool Holds(Operation* op) const {
+    return op->getBlock() != begin->getBlock() || op == &*begin || begin->isBeforeInBlock(op);
+  }
+};
+
+Rest Rest::Of(tt::FuncOp function) {
+  Block& entry = function.getBody().front();
+  Rest rest{entry.begin(), ttg::NumWarps(function) - 1};
+  for (Operation& op : entry)
+    if (Meets(op)) rest.begin = std::next(op.getIterator());
   for (Block& block : function.getBody()) {
-    for (Value argument : block.getArguments()) bits &= CopyBits(argument);
+    for (Value argument : block.getArguments()) rest.idle_bits &= &block == &entry ? -1 : CopyBits(argument);
     for (Operation& op : block) {
-      if (!IsApart(op)) return 0;
-      for (Value result : op.getResults()) bits &= CopyBits(result);
+      if (!rest.Holds(&op)) continue;
+      if (Meets(op)) rest.idle_bits = 0;
+      for (Value operand : op.getOperands()) rest.idle_bits &= CopyBits(operand);
+      for (Value result : op.getResults()) {
+        rest.idle_bits &= CopyBits(result);
+        rest.registers += RegistersOf(result);
+      }
     }
   }
-  return bits;
+  return rest;
 }
 
-// Marks the function, and ends these warps if the others need no barriers.
-void EndWarps(tt::FuncOp function, int bits) {
+// Whether the rest needs no barriers once the warps have ended. Then marks the function, if these run nothing else.
+bool NeedsNoBarriers(tt::FuncOp function, const Rest& rest) {
+  const bool is_all = rest.begin == function.getBody().front().begin();
   mlir::Builder attributes(function.getContext());
-  function->setAttr(kEndedWarpsAttr, attributes.getI32IntegerAttr(bits));
+  if (is_all) function->setAttr(kEndedWarpsAttr, attributes.getI32IntegerAttr(rest.idle_bits));
   auto places = FindMissingBarriers(function);
-  if (failed(places) || !places->empty()) {
-    function->removeAttr(kEndedWarpsAttr);
-    return;
-  }
-  EndThreads(function, [&](mlir::OpBuilder& b) -> Value {
+  const bool none = succeeded(places) &&
+                    llvm::none_of(*places, [&](const MissingBarrier& place) { return rest.Holds(place.before); });
+  if (!none) function->removeAttr(kEndedWarpsAttr);
+  return none;
+}
+
+void EndWarps(tt::FuncOp function, const Rest& rest) {
+  EndThreads(function, rest.begin, [&](mlir::OpBuilder& b) -> Value {
     mlir::Location loc = function.getLoc();
     const auto constant = [&](int value) -> Value { return mlir::arith::ConstantIntOp::create(b, loc, value, 32); };
     Value warp = ttg::WarpIdOp::create(b, loc, b.getI32Type());
-    Value copy = mlir::arith::AndIOp::create(b, loc, warp, constant(bits));
+    Value copy = mlir::arith::AndIOp::create(b, loc, warp, constant(rest.idle_bits));
     return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ne, copy, constant(0));
   });
 }
@@ -76,10 +109,12 @@ void EndWarps(tt::FuncOp function, int bits) {
 struct EndIdleWarpsPass : impl::EndIdleWarpsPassBase<EndIdleWarpsPass> {
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    if (!MayEndThreads(module)) return;
+    if (!IsOneBlock(module)) return;
     for (auto function : module.getOps<tt::FuncOp>()) {
       if (!IsWholeKernel(function)) continue;
-      if (const int bits = IdleBits(function)) EndWarps(function, bits);
+      const Rest rest = Rest::Of(function);
+      const bool pays = rest.begin == function.getBody().front().begin() || rest.registers >= kLeastRegisters;
+      if (rest.idle_bits != 0 && pays && NeedsNoBarriers(function, rest)) EndWarps(function, rest);
     }
   }
 };

@@ -50,7 +50,7 @@ struct RunByOneThreadPass : impl::RunByOneThreadPassBase<RunByOneThreadPass> {
     for (auto function : module.getOps<tt::FuncOp>()) {
       if (!IsWholeKernel(function) || !HoldsNumbersOnly(function) || !NeedsBarriers(function)) continue;
       function->setAttr(ttg::kOneThreadAttr, mlir::UnitAttr::get(&getContext()));
-      EndThreads(function, [&](mlir::OpBuilder& b) -> Value {
+      EndThreads(function, function.getBody().front().begin(), [&](mlir::OpBuilder& b) -> Value {
         mlir::Location loc = function.getLoc();
         Value lane = ttg::LaneIdOp::create(b, loc, b.getI32Type());
         Value warp = ttg::WarpIdOp::create(b, loc, b.getI32Type());

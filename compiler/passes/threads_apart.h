@@ -17,21 +17,26 @@ inline bool IsApart(mlir::Operation& op) {
   return mlir::isMemoryEffectFree(&op) || llvm::isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op);
 }
 
+inline bool IsOneBlock(mlir::ModuleOp module) {
+  auto ctas = module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
+  return !ctas || ctas.getInt() == 1;
+}
+
 // Whether a program is one block without shared memory. Runs when that is known.
 inline bool MayEndThreads(mlir::ModuleOp module) {
   auto shared = module->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr);
-  auto ctas = module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
-  return shared && shared.getInt() == 0 && (!ctas || ctas.getInt() == 1);
+  return shared && shared.getInt() == 0 && IsOneBlock(module);
 }
 
 inline bool IsWholeKernel(tt::FuncOp function) {
   return function.isPublic() && !function.isExternal() && function.getNumResults() == 0;
 }
 
-// Ends threads of which `is_idle` says so, at the entry. It gets a builder there, and gives an i1.
-inline void EndThreads(tt::FuncOp function, llvm::function_ref<mlir::Value(mlir::OpBuilder&)> is_idle) {
+// Ends threads of which `is_idle` says so, before `place` in the entry block. It gets a builder there, and gives an i1.
+inline void EndThreads(tt::FuncOp function, mlir::Block::iterator place,
+                       llvm::function_ref<mlir::Value(mlir::OpBuilder&)> is_idle) {
   mlir::Block* entry = &function.getBody().front();
-  mlir::Block* body = entry->splitBlock(entry->begin());
+  mlir::Block* body = entry->splitBlock(place);
   auto b = mlir::OpBuilder::atBlockEnd(&function.getBody().back());
   mlir::Block* end = b.createBlock(&function.getBody());
   tt::ReturnOp::create(b, function.getLoc(), mlir::ValueRange());

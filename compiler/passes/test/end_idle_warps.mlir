@@ -80,19 +80,53 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 0 : i32} {
 
 // -----
 
-// Nor do threads end that share memory, or that another function called.
+// Threads that share memory may end once they have met for the last time, if enough follows.
 // CHECK-LABEL: tt.func public @shares
+//   CHECK-NOT:   ttg.ended_warps
+//       CHECK:   ttg.convert_layout
+//       CHECK:   ttg.warp_id
+//       CHECK:   arith.constant 2 : i32
+//       CHECK:   cf.cond_br
+//       CHECK:   tt.store
+// CHECK-LABEL: tt.func public @little_follows
 //   CHECK-NOT:   ttg.warp_id
-module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 16 : i32} {
-  tt.func public @shares(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>) {
-    %x = tt.load %p : !tt.ptr<f32>
-    tt.store %q, %x : !tt.ptr<f32>
+#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#rows = #ttg.blocked<{sizePerThread = [1, 32], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32, ttg.shared = 8192 : i32} {
+  tt.func public @shares(%p: tensor<64x32x!tt.ptr<f32>, #rows>, %x: tensor<64x32xf32, #columns>) {
+    %y = ttg.convert_layout %x {allocation.offset = 0 : i32} : tensor<64x32xf32, #columns> -> tensor<64x32xf32, #rows>
+    %z = arith.negf %y : tensor<64x32xf32, #rows>
+    tt.store %p, %z : tensor<64x32x!tt.ptr<f32>, #rows>
+    tt.return
+  }
+  tt.func public @little_follows(%p: tensor<64x!tt.ptr<f32>, #line>, %x: tensor<64xf32, #ttg.slice<{dim = 1, parent = #columns}>>) {
+    %y = ttg.convert_layout %x {allocation.offset = 0 : i32} : tensor<64xf32, #ttg.slice<{dim = 1, parent = #columns}>> -> tensor<64xf32, #line>
+    tt.store %p, %y : tensor<64x!tt.ptr<f32>, #line>
     tt.return
   }
 }
 
 // -----
 
+// What follows has to be copies, as have its operands.
+// CHECK-LABEL: tt.func public @all_warps_go_on
+//   CHECK-NOT:   ttg.warp_id
+#rows = #ttg.blocked<{sizePerThread = [1, 32], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32, ttg.shared = 8192 : i32} {
+  tt.func public @all_warps_go_on(%p: tensor<64x32x!tt.ptr<f32>, #rows>, %q: tensor<64x32x!tt.ptr<f32>, #columns>, %x: tensor<64x32xf32, #columns>) {
+    %y = ttg.convert_layout %x {allocation.offset = 0 : i32} : tensor<64x32xf32, #columns> -> tensor<64x32xf32, #rows>
+    %z = arith.negf %y : tensor<64x32xf32, #rows>
+    tt.store %p, %z : tensor<64x32x!tt.ptr<f32>, #rows>
+    tt.store %q, %x : tensor<64x32x!tt.ptr<f32>, #columns>
+    tt.return
+  }
+}
+
+// -----
+
+// Nor do threads end that another function called.
 // CHECK-LABEL: tt.func private @called
 //   CHECK-NOT:   ttg.warp_id
 // CHECK-LABEL: tt.func public @calls
