@@ -6,6 +6,7 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/llvm_analyses.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/decide_magnitudes.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/unroll_counted.h"
@@ -131,10 +132,10 @@ constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 // A thread's number is less than the block's size: sums of it and of multiples of that size never overflow.
 constexpr char kRanges[] = "nvvm-intr-range,";
 // Counts of bits, searches for one and rotations that a program spells out have instructions; `aggressive-instcombine`
-// finds them.
+// finds them. Small angles take no branch for large ones: `decide-magnitudes`, once integers are simple.
 constexpr char kFolding[] =
-    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,aggressive-instcombine,"
-    "unroll-counted,"
+    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,decide-magnitudes,"
+    "aggressive-instcombine,unroll-counted,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
 // Brings sums of indices into one order, so that code generation sees what they share, and parts of them leave loops.
 // These parts take registers, which accumulators of wgmma leave none of.
@@ -156,9 +157,9 @@ std::string PassesFor(const llvm::Module& module) {
 absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
   LlvmAnalyses analyses(machine);
   analyses.builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& passes, auto) {
-    const bool known = name == "unroll-counted";
-    if (known) passes.addPass(UnrollCounted());
-    return known;
+    if (name == "unroll-counted") return passes.addPass(UnrollCounted()), true;
+    if (name == "decide-magnitudes") return passes.addPass(DecideMagnitudes()), true;
+    return false;
   });
   llvm::ModulePassManager passes;
   if (llvm::Error error = analyses.builder.parsePassPipeline(passes, PassesFor(module)))
