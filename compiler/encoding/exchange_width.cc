@@ -4,10 +4,14 @@
 #include <algorithm>
 
 #include "compiler/encoding/exchange_cost.h"
+#include "compiler/ir/tt_dialect.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tritond::compiler {
 namespace {
+
+// How much longer stores take that write parts of sectors.
+constexpr double kGaps = 2;
 
 // For one element, in the instructions of exchange_cost.h.
 double TimeOfExchanges(const ExchangedRow& row, int64_t width) {
@@ -22,6 +26,11 @@ double TimeOfExchanges(const ExchangedRow& row, int64_t width) {
   return time;
 }
 
+// Whether each instruction of a store leaves out what the next one writes.
+bool LeavesGaps(const WideAccess& access, int64_t width) {
+  return llvm::isa_and_present<tt::StoreOp>(access.op) && access.InstructionsFor(width) > 1;
+}
+
 }  // namespace
 
 // It takes an instruction for each byte: the cache moves four words for each lane in four cycles.
@@ -34,7 +43,8 @@ int64_t CheapestExchangeWidth(const ExchangedRow& row, llvm::ArrayRef<WideAccess
   if (row.exchanges.empty() && !row.scans) return least;
   auto time = [&](int64_t width) {
     double sum = TimeOfExchanges(row, width) + (row.scans ? row.scans(width) : 0);
-    for (const WideAccess& access : accesses) sum += TimeOfAccess(access, width);
+    for (const WideAccess& access : accesses)
+      sum += TimeOfAccess(access, width) * (row.scans && LeavesGaps(access, width) ? kGaps : 1);
     return sum;
   };
   int64_t best = least;
