@@ -540,7 +540,7 @@ std::optional<std::string> MoreBlocks(const std::string& once, const std::string
       static_cast<double>(after.product_cycles) * now_blocks > static_cast<double>(before.product_cycles) * then_blocks;
   const bool is_far =
       now_blocks == 1 && taken.registers.value_or(0) > left + left * kSharesOfTwiceRegisters / kShareOfTwiceRegisters;
-  if (is_far && StoresMuchAroundLoops(before, after)) return std::nullopt;
+  if (!note.all_warps && is_far && StoresMuchAroundLoops(before, after)) return std::nullopt;
   if (!is_short || chains || (after.waits > before.waits && !waits_once)) return std::nullopt;
   if (WaitsInVain(before, Blocks(taken, note, num_warps, info), after, Blocks(now, note, num_warps, info), num_warps,
                   info))
@@ -692,8 +692,11 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
     if (all.ok() && StoredBytes(ResourcesOfCubin(*all, kernel), ptx) > 0) return all;
   }
   absl::StatusOr<std::string> once = assemble(ptx);
-  if (!once.ok()) return once;
   const std::optional<Note> note = FindNote(ptx);
+  // So many blocks may leave fewer registers than one instruction takes.
+  if (!once.ok() && note && AskedBlocks(ptx, *note) > 0)
+    return AssembleBest(assembler, Asking(ptx, *note, 0), options, num_warps, info);
+  if (!once.ok()) return once;
   std::string best = WithAllRegisters(*std::move(once), kernel, note, assemble, ptx, num_warps, info);
   // The notes stand in front of all products.
   const bool in_groups = TakeGroups(best, kernel, note, assemble, ptx, num_warps, info);

@@ -119,6 +119,26 @@ TEST_F(SecondBlock, OfGroupsThatAreWaitedFor) {
   EXPECT_EQ(assembler.asked, 1);
 }
 
+// Assembles no text that asks for blocks.
+class Unable final : public Assembler {
+ public:
+  explicit Unable(std::string all) : all_(std::move(all)) {}
+  std::string Name() const override { return "unable"; }
+  int PtxVersion() const override { return 80; }
+  std::string Path() const override { return ""; }
+  absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
+    if (absl::StrContains(ptx, "\n.minnctapersm ")) return absl::InternalError("Insufficient registers (32)");
+    return all_;
+  }
+
+ private:
+  const std::string all_;
+};
+
+TEST_F(SecondBlock, IsNoMoreAskedForWhereItLeavesTooFewRegisters) {
+  EXPECT_TRUE(Choose(Unable(large_), Kernel(160, 1, absl::StrCat(kNote, ".minnctapersm 16\n"))) == large_);
+}
+
 TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
   TwoBinaries assembler(large_, large_);
   EXPECT_TRUE(Choose(assembler, Kernel(160, 1)) == large_);

@@ -26,6 +26,8 @@ namespace {
 constexpr unsigned kMostSlots = 8;
 // Of a thread in a loop of products, beside the values of LLVM's.
 constexpr int64_t kOtherRegisters = 16;
+// What the assembler demands for a product beside its accumulators: with fewer registers it gives up (C7602).
+constexpr int64_t kRegistersOfProduct = 26;
 // Of a warp.
 constexpr unsigned kLanes = 32;
 // Operations of a number that goes round.
@@ -117,7 +119,7 @@ bool HasRoom(const llvm::Loop& loop, unsigned blocks) {
       if (IsWgmma(i)) sums = std::max<int64_t>(sums, i.getDataLayout().getTypeSizeInBits(i.getType()) / 32);
   }
   // The accumulators before a product and those after it are the same registers.
-  return most - sums + kOtherRegisters <= RegistersOf(kernel, blocks);
+  return std::max(most - sums + kOtherRegisters, sums + kRegistersOfProduct) <= RegistersOf(kernel, blocks);
 }
 
 // Copies of the body that a loop of products should have; at most 1: it stays as it is.
