@@ -3,9 +3,9 @@
 """compile_instructions_test.py PROGRAM SOURCE: how many instructions of the processor compiles take, from TTIR to PTX.
 
 PROGRAM is compile-repeatedly, SOURCE the project's folder. valgrind counts instructions, which are nearly the same each
-time and on every machine, as times are not. One process compiles each kernel three times. Its start and the first compiles
-take half of what is counted, so that 5 % more of all stands for 10 % more of the rest: there the test fails.
-compile_instructions.json has what is known; --update writes it anew.
+time and on every machine, as times are not. What counts is the difference between a process that compiles each kernel
+three times and one that does so once: the start of a process also hashes the machine's toolkits. The test fails at 10 %
+more. compile_instructions.json has what is known; --update writes it anew.
 """
 import json
 import pathlib
@@ -15,14 +15,14 @@ import subprocess
 import sys
 
 TARGET, TIMES = "cuda:90", 3
-MOST_GROWTH = 1.05
+MOST_GROWTH = 1.1
 KERNELS = ["examples/softmax.ttir", "examples/layer_norm.ttir"]
 MORE_KERNELS = ["../shared/corpus/dev/matmul_f16.ttir"]
 
 
-def instructions(program, kernels):
+def instructions(program, kernels, times):
     command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", program, TARGET,
-               str(TIMES), *kernels]
+               str(times), *kernels]
     done = subprocess.run(command, capture_output=True, text=True)
     found = re.search(r"I +refs: +([\d,]+)", done.stderr)
     if done.returncode != 0 or not found:
@@ -43,7 +43,7 @@ def main():
     for names in [KERNELS, KERNELS + more] if update and more else [KERNELS + more]:
         kernels = [source / name for name in names]
         key = " ".join(kernel.stem for kernel in kernels)
-        count = instructions(program, kernels)
+        count = instructions(program, kernels, TIMES) - instructions(program, kernels, 1)
         if update:
             known[key] = count
             continue
