@@ -93,8 +93,11 @@ absl::StatusOr<std::string> AssemblyWriter::Write(llvm::Module& module) {
   context.setDiagnosticHandler(std::move(previous));
   if (!status.ok()) passes_.release();  // torn out of their work, passes cannot even be destroyed
   if (!status.ok()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", status.message()));
+  // A back end remembers variables of one function by its address, which the next module's may have.
+  const bool has_variables = llvm::any_of(
+      module.globals(), [](const llvm::GlobalVariable& each) { return each.hasLocalLinkage() && !each.isConstant(); });
+  if (!errors.empty() || has_variables) passes_.reset();
   if (errors.empty()) return std::string(text_.str());
-  passes_.reset();
   return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", errors));
 }
 
