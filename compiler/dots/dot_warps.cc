@@ -19,10 +19,11 @@ llvm::SmallVector<Value, 2> GoesOnIn(mlir::OpOperand& operand) {
     return {};
   }
   if (llvm::isa<mlir::scf::YieldOp>(op)) {
-    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(op->getParentOp());
-    if (!loop) return {op->getParentOp()->getResult(operand.getOperandNumber())};
     const unsigned number = operand.getOperandNumber();
-    return {loop.getRegionIterArg(number), loop.getResult(number)};
+    if (auto branch = llvm::dyn_cast<mlir::scf::IfOp>(op->getParentOp())) return {branch.getResult(number)};
+    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(op->getParentOp());
+    if (loop) return {loop.getRegionIterArg(number), loop.getResult(number)};
+    return {};
   }
   if (op->getNumResults() == 1 && (op->hasTrait<mlir::OpTrait::Elementwise>() || llvm::isa<ttg::ConvertLayoutOp>(op)))
     return {op->getResult(0)};

@@ -486,8 +486,6 @@ class EncodingGraph final {
   std::optional<AxisInfoAnalysis> axes_;     // once it is asked for
   std::vector<int> work_;
   llvm::DenseMap<Attribute, int64_t> votes_;
-  llvm::DenseSet<std::pair<Operation*, Attribute>>
-      anchored_;  // loops, and bases of encodings that anchors in them keep
 };
 
 }  // namespace

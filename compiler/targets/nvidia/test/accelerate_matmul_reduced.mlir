@@ -61,3 +61,29 @@ module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %l : tensor<32xf32, #ttg.slice<{dim = 0, parent = #blocked}>>
   }
 }
+
+// -----
+
+// A while loop may have fewer results than it carries values.
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+// CHECK: #[[M:mma.*]] = #ttg.nvidia_mma<{{.*}}warpsPerCTA = [2, 1], instrShape = [16, 8]
+// CHECK-LABEL: @while_carries_more
+// CHECK: tt.dot {{.*}} -> tensor<32x32xf32, #[[M]]>
+module attributes {"ttg.num-warps" = 2 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @while_carries_more(%a: tensor<32x32xf16, #a>, %b: tensor<32x32xf16, #b>, %c: tensor<32x32xf32, #blocked>, %n: i32) -> i32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.while (%i = %c0, %x = %c) : (i32, tensor<32x32xf32, #blocked>) -> i32 {
+      %more = arith.cmpi slt, %i, %n : i32
+      scf.condition(%more) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %d = tt.dot %a, %b, %c : tensor<32x32xf16, #a> * tensor<32x32xf16, #b> -> tensor<32x32xf32, #blocked>
+      %j = arith.addi %i, %c1 : i32
+      scf.yield %j, %d : i32, tensor<32x32xf32, #blocked>
+    }
+    tt.return %r : i32
+  }
+}
