@@ -19,6 +19,7 @@ std::string Encode(absl::string_view ptx, const AssembleOptions& options) {
                       options.cpu_seconds, "\n", absl::StrJoin(options.extra, " "), "\n", ptx);
 }
 
+// The answer is the size of the log, the log and the binary.
 absl::StatusOr<std::string> AssembleRequest(const Assembler& assembler, absl::string_view request) {
   const std::vector<absl::string_view> parts = absl::StrSplit(request, absl::MaxSplits('\n', 4));
   AssembleOptions options;
@@ -28,7 +29,11 @@ absl::StatusOr<std::string> AssembleRequest(const Assembler& assembler, absl::st
   options.fp_fusion = parts[1][0] == 'f';
   options.line_info = parts[1][1] == 'l';
   options.extra = absl::StrSplit(parts[3], ' ', absl::SkipEmpty());
-  return assembler.Assemble(std::string(parts[4]), options);
+  std::string log;
+  options.log = &log;
+  const absl::StatusOr<std::string> binary = assembler.Assemble(std::string(parts[4]), options);
+  if (!binary.ok()) return binary.status();
+  return absl::StrCat(log.size(), "\n", log, *binary);
 }
 
 class ApartAssembler final : public Assembler {
@@ -44,7 +49,15 @@ class ApartAssembler final : public Assembler {
   bool IsProgram() const override { return assembler_->IsProgram(); }
 
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const override {
-    return process_.Run(Encode(ptx, options), options.cpu_seconds);
+    const absl::StatusOr<std::string> answer = process_.Run(Encode(ptx, options), options.cpu_seconds);
+    if (!answer.ok()) return answer.status();
+    const size_t line = answer->find('\n');
+    size_t size = 0;
+    if (line == std::string::npos || !absl::SimpleAtoi(answer->substr(0, line), &size) ||
+        answer->size() - line - 1 < size)
+      return absl::InternalError("the assembler's process gave no answer that can be read");
+    if (options.log) *options.log = answer->substr(line + 1, size);
+    return answer->substr(line + 1 + size);
   }
 
  private:

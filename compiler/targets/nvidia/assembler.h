@@ -19,6 +19,7 @@ struct AssembleOptions {
   bool line_info = false;
   int cpu_seconds = 100;           // for ptxas as a program, and for what runs apart
   std::vector<std::string> extra;  // flags as ptxas spells them, after ours
+  std::string* log = nullptr;      // set to what the assembler says of a text that it takes
 };
 
 // One assembler found on this machine. Thread-compatible.

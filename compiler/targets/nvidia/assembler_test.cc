@@ -13,6 +13,7 @@ namespace tritond::compiler::nvidia {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr char kElfMagic[] =
@@ -29,6 +30,13 @@ std::string Ptx(const std::string& target, const std::string& body, const std::s
 const std::string kTooMuchShared =
     "  .shared .align 4 .b8 big[307200];\n  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;\n"
     "  st.shared.u32 [big], %r1;";
+
+// Nothing waits for the product.
+constexpr char kReadsAccumulators[] =
+    "  .reg .b64 %rd<3>; .reg .f32 %f<5>;\n  ld.param.u64 %rd1, [a];\n  cvta.to.global.u64 %rd2, %rd1;\n"
+    "  ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2];\n  wgmma.fence.sync.aligned;\n"
+    "  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, 1, 1, 1, 0, 0;\n"
+    "  wgmma.commit_group.sync.aligned;\n  st.global.v4.f32 [%rd2], {%f1, %f2, %f3, %f4};";
 
 TEST(PtxVersionOfCuda, FollowsTheReleaseNotes) {
   EXPECT_EQ(PtxVersionOfCuda(11, 8), 78);
@@ -110,6 +118,17 @@ TEST_P(EveryAssembler, ContractsOnlyWhenAllowed) {
   auto separate = assembler_->Assemble(Ptx("sm_90a", body), {.arch = "sm_90a", .fp_fusion = false});
   ASSERT_TRUE(fused.ok() && separate.ok()) << fused.status() << separate.status();
   EXPECT_NE(*fused, *separate);
+}
+
+TEST_P(EveryAssembler, TellsWhatItSaysOfATextThatItTakes) {
+  std::string log = "another text's";
+  AssembleOptions options = {.arch = "sm_90a"};
+  options.log = &log;
+  const auto taken = assembler_->Assemble(Ptx("sm_90a", kReadsAccumulators), options);
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_THAT(log, HasSubstr("(C7517)"));
+  ASSERT_TRUE(assembler_->Assemble(Ptx("sm_90a", ""), options).ok());
+  EXPECT_THAT(log, Not(HasSubstr("(C75")));
 }
 
 TEST_P(EveryAssembler, PassesExtraFlagsOn) {

@@ -24,8 +24,10 @@ struct Functions {
   Result (*complete)(Handle) = nullptr;
   Result (*cubin_size)(Handle, size_t*) = nullptr;
   Result (*cubin)(Handle, void*) = nullptr;
-  Result (*log_size)(Handle, size_t*) = nullptr;
-  Result (*log)(Handle, char*) = nullptr;
+  Result (*error_log_size)(Handle, size_t*) = nullptr;
+  Result (*error_log)(Handle, char*) = nullptr;
+  Result (*info_log_size)(Handle, size_t*) = nullptr;
+  Result (*info_log)(Handle, char*) = nullptr;
 };
 
 const char* ResultName(Result result) {
@@ -81,6 +83,7 @@ class NvJitLinkAssembler final : public Assembler {
     }
     if (result == kSuccess) result = functions_.complete(handle);
     absl::StatusOr<std::string> cubin = result == kSuccess ? Cubin(handle) : Error(handle, result);
+    if (cubin.ok() && options.log) *options.log = Log(handle, functions_.info_log_size, functions_.info_log);
     if (handle) functions_.destroy(&handle);
     return cubin;
   }
@@ -96,14 +99,17 @@ class NvJitLinkAssembler final : public Assembler {
   }
 
   absl::Status Error(Handle handle, Result result) const {
-    std::string log = ResultName(result);
+    const std::string log = handle ? Log(handle, functions_.error_log_size, functions_.error_log) : "";
+    return AssemblyError(Name(), absl::StrCat(ResultName(result), log.empty() ? "" : ": ", log));
+  }
+
+  // One of the two that the library keeps.
+  static std::string Log(Handle handle, Result (*log_size)(Handle, size_t*), Result (*log)(Handle, char*)) {
     size_t size = 0;
-    if (handle && functions_.log_size(handle, &size) == kSuccess && size > 1) {
-      std::string text(size, '\0');
-      functions_.log(handle, text.data());
-      absl::StrAppend(&log, ": ", text.c_str());
-    }
-    return AssemblyError(Name(), log);
+    if (log_size(handle, &size) != kSuccess || size <= 1) return "";
+    std::string text(size, '\0');
+    log(handle, text.data());
+    return text.c_str();
   }
 
   std::unique_ptr<DynamicLibrary> library_;
@@ -134,8 +140,10 @@ absl::StatusOr<std::unique_ptr<Assembler>> OpenNvJitLink(const std::string& path
   load("Complete", f.complete);
   load("GetLinkedCubinSize", f.cubin_size);
   load("GetLinkedCubin", f.cubin);
-  load("GetErrorLogSize", f.log_size);
-  load("GetErrorLog", f.log);
+  load("GetErrorLogSize", f.error_log_size);
+  load("GetErrorLog", f.error_log);
+  load("GetInfoLogSize", f.info_log_size);
+  load("GetInfoLog", f.info_log);
   if (!complete) return absl::NotFoundError(absl::StrCat(path, " lacks functions of nvJitLink ", major, ".", minor));
   return std::make_unique<NvJitLinkAssembler>(*std::move(library), f, major, minor);
 }

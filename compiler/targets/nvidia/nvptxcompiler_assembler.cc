@@ -29,8 +29,10 @@ struct Functions {
   Result (*compile)(Handle, int, const char* const*) = nullptr;
   Result (*program_size)(Handle, size_t*) = nullptr;
   Result (*program)(Handle, void*) = nullptr;
-  Result (*log_size)(Handle, size_t*) = nullptr;
-  Result (*log)(Handle, char*) = nullptr;
+  Result (*error_log_size)(Handle, size_t*) = nullptr;
+  Result (*error_log)(Handle, char*) = nullptr;
+  Result (*info_log_size)(Handle, size_t*) = nullptr;
+  Result (*info_log)(Handle, char*) = nullptr;
 };
 
 class NvPtxCompilerAssembler final : public Assembler {
@@ -64,6 +66,7 @@ class NvPtxCompilerAssembler final : public Assembler {
       result = functions_.program(handle, cubin.data());
     }
     absl::Status error = result == kSuccess ? absl::OkStatus() : Error(handle, result);
+    if (error.ok() && options.log) *options.log = Log(handle, functions_.info_log_size, functions_.info_log);
     if (handle) functions_.destroy(&handle);
     if (!error.ok()) return error;
     return cubin;
@@ -71,14 +74,17 @@ class NvPtxCompilerAssembler final : public Assembler {
 
  private:
   absl::Status Error(Handle handle, Result result) const {
-    std::string log = absl::StrCat("error ", result);
+    const std::string log = handle ? Log(handle, functions_.error_log_size, functions_.error_log) : "";
+    return AssemblyError(Name(), absl::StrCat("error ", result, log.empty() ? "" : ": ", log));
+  }
+
+  // One of the two that the library keeps.
+  static std::string Log(Handle handle, Result (*log_size)(Handle, size_t*), Result (*log)(Handle, char*)) {
     size_t size = 0;
-    if (handle && functions_.log_size(handle, &size) == kSuccess && size > 0) {
-      std::string text(size + 1, '\0');
-      functions_.log(handle, text.data());
-      absl::StrAppend(&log, ": ", text.c_str());
-    }
-    return AssemblyError(Name(), log);
+    if (log_size(handle, &size) != kSuccess || size == 0) return "";
+    std::string text(size + 1, '\0');
+    log(handle, text.data());
+    return text.c_str();
   }
 
   std::unique_ptr<DynamicLibrary> library_;
@@ -96,7 +102,10 @@ absl::StatusOr<std::unique_ptr<Assembler>> AssemblerIn(std::unique_ptr<DynamicLi
       library->Load("nvPTXCompilerDestroy", f.destroy) && library->Load("nvPTXCompilerCompile", f.compile) &&
       library->Load("nvPTXCompilerGetCompiledProgramSize", f.program_size) &&
       library->Load("nvPTXCompilerGetCompiledProgram", f.program) &&
-      library->Load("nvPTXCompilerGetErrorLogSize", f.log_size) && library->Load("nvPTXCompilerGetErrorLog", f.log);
+      library->Load("nvPTXCompilerGetErrorLogSize", f.error_log_size) &&
+      library->Load("nvPTXCompilerGetErrorLog", f.error_log) &&
+      library->Load("nvPTXCompilerGetInfoLogSize", f.info_log_size) &&
+      library->Load("nvPTXCompilerGetInfoLog", f.info_log);
   if (!complete || f.version(&major, &minor) != kSuccess)
     return absl::NotFoundError(absl::StrCat(path, " is no PTX compiler library"));
   if (path.empty()) path = library->PathOf(reinterpret_cast<void*>(f.create));

@@ -49,6 +49,7 @@ class PtxasAssembler final : public Assembler {
       return absl::InternalError(absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ", log));
     }
     if (WEXITSTATUS(outcome->status) != 0) return AssemblyError(Name(), log);
+    if (options.log) *options.log = log;
     return out.Contents();
   }
 
