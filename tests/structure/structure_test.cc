@@ -101,15 +101,13 @@ class Listener final : public compiler::nvidia::Assembler {
 class Structure : public testing::Test {
  protected:
   void SetUp() override {
-    auto found = compiler::nvidia::Toolchain::ForConfig({})->GetAssembler();
-    if (!found.ok()) GTEST_SKIP() << found.status();
-    assembler_ = *found;
+    if (!toolchain_->GetAssembler().ok()) GTEST_SKIP() << toolchain_->GetAssembler().status();
   }
 
   // Assembles the text as a compile does. The binary for the text exists, and the assembler has nothing to add to it.
   void ExpectGoodBinary(const CompileResult& compiled, const std::string& target) {
     const auto made = compiler::nvidia::MakeTarget(target, {});
-    Listener listener(*assembler_);
+    Listener listener(**toolchain_->GetAssembler());
     const std::string& text = compiled.artifacts[0].bytes;
     compiler::nvidia::AssembleOptions options;
     options.arch = text.substr(text.find("\n.target ") + 9);
@@ -121,7 +119,7 @@ class Structure : public testing::Test {
     stored_ = made->ResourcesOf(text, *binary, made->KernelName(text)).local_bytes.value_or(0);
   }
 
-  const compiler::nvidia::Assembler* assembler_ = nullptr;
+  const std::shared_ptr<compiler::nvidia::Toolchain> toolchain_ = compiler::nvidia::Toolchain::ForConfig({});
   int64_t stored_ = 0;  // bytes of a thread in memory of its own
 };
 
