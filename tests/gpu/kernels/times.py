@@ -176,7 +176,8 @@ def measure(make: typing.Callable[[], typing.Any], dump: pathlib.Path, builds: l
     """Prints a case's row. Upstream's time over each build's; 0 where the build is wrong."""
     case = make()
     case.name = make.__name__
-    named = dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))
+    # What a case names among its constants may be an argument all the same.
+    named = {**case.constexprs, **dict(zip([n for n in case.kernel.arg_names if n not in case.constexprs], case.args))}
     arguments = [(kind, named[name]) for name, kind in json.loads((dump / f"{case.name}.json").read_text())["params"]]
     expected = [t.clone() for t in case.reference()]
     ours = [launcher(build, case.name, case.grid, arguments) for build in builds]
