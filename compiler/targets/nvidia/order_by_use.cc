@@ -27,14 +27,20 @@
 // Neither order is good where much comes in and little results. What waits for its use then keeps alive more than it
 // makes. A block in which far less is live at once in the old order keeps it, unless no less is live elsewhere.
 //
-// Functions that use the matrix units stay as they are, for their tiles decide what is live.
+// Where functions use the matrix units, their tiles decide what is live in loops of products, which stay as they are.
+// What is done once, and after the last product of a block, is ordered if a multiprocessor has registers for one block
+// more then. What only that needs goes there, too.
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/register_pressure.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -44,6 +50,8 @@ using llvm::Instruction;
 
 // Of the words that are live at once, for which the old order is kept: one in four. The assembler makes good for less.
 constexpr int64_t kShareSaved = 4;
+// A multiprocessor has so many registers for each thread that it can hold.
+constexpr int64_t kRegistersOfAllWarps = 32;
 
 bool IsPure(const Instruction& instruction) {
   return !llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction) && !instruction.isTerminator() &&
@@ -191,13 +199,13 @@ void Apply(const Order& order) {
     if (instruction != terminator) instruction->moveBefore(terminator->getIterator());
 }
 
-Choices ChoicesOf(BasicBlock& block, const LiveWords& live) {
+Choices ChoicesOf(BasicBlock& block, const LiveWords& live, bool apart = false) {
   auto find = [&](bool second, bool weighs) { return BlockOrder(block, weighs).Find(second); };
   Order old = OrderOf(block), first = find(false, false), weighed_first = find(false, true);
   Order second = find(true, false), weighed_second = find(true, true);
   auto measure = [&](Order& order) {
     Apply(order);
-    return Choice{std::move(order), live.MostIn(block)};
+    return Choice{std::move(order), live.MostIn(block, apart)};
   };
   const int64_t most = RegistersOf(*block.getParent());
   auto better = [&](Order& order, Order& weighed) {
@@ -226,12 +234,104 @@ void OrderFunction(llvm::Function& function) {
   }
 }
 
+Instruction* LastProduct(BasicBlock& block) {
+  for (Instruction& instruction : llvm::reverse(block))
+    if (IsMatrixInstruction(instruction)) return &instruction;
+  return nullptr;
+}
+
+// Whether the innermost loop around the block has products of its own.
+bool IsInLoopOfProducts(const BasicBlock& block, const llvm::LoopInfo& loops) {
+  const llvm::Loop* loop = loops.getLoopFor(&block);
+  return loop && llvm::any_of(loop->blocks(), [&](BasicBlock* other) {
+           return loops.getLoopFor(other) == loop && LastProduct(*other);
+         });
+}
+
+// Moves what nothing up to `last` needs behind it, unless more has to be kept for it than it makes. Returns the first
+// instruction after `last` and the values that it makes, which have registers of their own.
+Instruction* SinkBehind(BasicBlock& block, Instruction& last) {
+  Instruction* first = last.getNextNode();
+  for (Instruction& each : llvm::make_early_inc_range(llvm::make_range(first->getIterator(), block.end()))) {
+    auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(&each);
+    if (!part || part->getAggregateOperand() != &last) continue;
+    if (part == first) first = first->getNextNode();
+    part->moveBefore(first->getIterator());
+  }
+  llvm::DenseSet<const llvm::User*> before;
+  for (Instruction& instruction : llvm::make_range(block.begin(), first->getIterator())) before.insert(&instruction);
+  auto is_before = [&](const llvm::User* user) { return before.contains(user); };
+  for (Instruction* next = &last; next;) {
+    Instruction* instruction = next;
+    next = next->getPrevNode();
+    if (!IsPure(*instruction) || llvm::any_of(instruction->users(), is_before)) continue;
+    int64_t kept = 0;
+    for (const llvm::Value* operand : instruction->operands())
+      if (llvm::isa<Instruction>(operand) && llvm::all_of(operand->users(), is_before))
+        kept += RegisterWords(*operand, block.getDataLayout());
+    if (kept > RegisterWords(*instruction, block.getDataLayout())) continue;
+    before.erase(instruction);
+    instruction->moveBefore(first->getIterator());
+    first = instruction;
+  }
+  return first;
+}
+
+// Of a function with products. What follows the last one of a block is a block of its own meanwhile.
+void OrderAroundProducts(llvm::Function& function) {
+  struct Part {
+    BasicBlock* block;
+    Order whole;  // of the block that it is a part of, as it was
+    bool is_behind = false;
+  };
+  llvm::MapVector<BasicBlock*, Part> parts;
+  llvm::DominatorTree dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  llvm::SmallVector<BasicBlock*> old_blocks;
+  for (BasicBlock& block : function)
+    if (!IsInLoopOfProducts(block, loops)) old_blocks.push_back(&block);
+  for (BasicBlock* block : old_blocks) {
+    Part part{block, OrderOf(*block)};
+    if (Instruction* last = LastProduct(*block)) {
+      part.is_behind = true;
+      part.block = block->splitBasicBlock(SinkBehind(*block, *last)->getIterator());
+    }
+    parts[part.block] = part;
+  }
+  const LiveWords live(function);
+  // The words of the old order and of the new one, and as many blocks as the old one leaves no registers for.
+  int64_t old = 1, most = 0, blocks = 2;
+  for (const BasicBlock& block : function) old = std::max(old, live.MostIn(block, /*apart=*/true));
+  while (RegistersOf(function, blocks) >= std::min(old, RegistersOf(function))) ++blocks;
+  const int64_t left = RegistersOf(function, blocks);
+  for (BasicBlock& block : function) {
+    const int64_t words = live.MostIn(block, /*apart=*/true);
+    if (words > left && parts.contains(&block)) {
+      const Choices choices = ChoicesOf(block, live, /*apart=*/true);
+      const Choice& best = choices.second.words < choices.first.words ? choices.second : choices.first;
+      Apply(best.order);
+      most = std::max(most, best.words);
+    } else {
+      most = std::max(most, words);
+    }
+  }
+  const bool saves = left >= kRegistersOfAllWarps && most <= left && most + old / kShareSaved <= old;
+  for (const auto& [block, part] : parts) {
+    if (part.is_behind) llvm::MergeBlockIntoPredecessor(block);
+    if (!saves) Apply(part.whole);
+  }
+}
+
 }  // namespace
 
 void OrderByUse(llvm::Module& module) {
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration() && llvm::none_of(llvm::instructions(function), IsMatrixInstruction))
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    if (llvm::any_of(llvm::instructions(function), IsMatrixInstruction))
+      OrderAroundProducts(function);
+    else
       OrderFunction(function);
+  }
 }
 
 }  // namespace tritond::compiler::nvidia

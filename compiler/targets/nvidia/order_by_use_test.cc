@@ -192,9 +192,62 @@ TEST(OrderByUse, UnlessAnotherBlockNeedsAsMuch) {
   EXPECT_THAT(std::vector<std::string>(order.begin(), order.begin() + 4), ElementsAre("a0", "b0", "a1", "b1"));
 }
 
+constexpr char kProduct[] = "  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n";
+
 TEST(OrderByUse, FunctionsOfTheMatrixUnitsStay) {
-  EXPECT_THAT(Ordered(absl::StrCat("  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n", kTwoElements)),
+  EXPECT_THAT(Ordered(absl::StrCat(kProduct, kTwoElements)),
               ElementsAre("j", "p0", "p1", "a0", "a1", "b0", "b1", "c0", "c1", "s"));
+}
+
+// A product, and three values of so many words each. Only these need %n.
+std::string WideBehindProduct(int words) {
+  const std::string type = absl::StrCat("<", words, " x float>");
+  std::string body = absl::StrCat("  %n = fadd float %x, 1.0\n", kProduct), uses;
+  for (int i = 0; i < 3; ++i) {
+    absl::StrAppend(&body, "  %w", i, " = insertelement ", type, " poison, float %n, i32 ", i, "\n");
+    absl::StrAppend(&uses, "  %c", i, " = extractelement ", type, " %w", i, ", i32 ", i, "\n  store volatile float %c",
+                    i, ", ptr addrspace(1) %p\n");
+  }
+  return body + uses;
+}
+
+TEST(OrderByUse, WhatFollowsTheLastProductIsOrderedForABlockMore) {
+  EXPECT_THAT(Ordered(WideBehindProduct(90) + "  ret void\n"), ElementsAre("n", "w0", "c0", "w1", "c1", "w2", "c2"));
+}
+
+TEST(OrderByUse, NoBlockMoreFitsWhereProductsNeedAsMuch) {
+  const std::string wide = "<300 x i32>";
+  EXPECT_THAT(Ordered(absl::StrCat("  %v = load volatile ", wide, ", ptr addrspace(1) %p\n  store volatile ", wide,
+                                   " %v, ptr addrspace(1) %p\n", WideBehindProduct(90), "  ret void\n")),
+              ElementsAre("v", "n", "w0", "w1", "w2", "c0", "c1", "c2"));
+}
+
+TEST(OrderByUse, LoopsOfProductsStay) {
+  EXPECT_THAT(Ordered(Loop("", WideBehindProduct(90)), "loop"),
+              ElementsAre("n", "w0", "w1", "w2", "c0", "c1", "c2", "more"));
+}
+
+// %e0 and %e1 have 60 words each. They do not take as many once more with %m.
+TEST(OrderByUse, PartsOfAProductCountOnce) {
+  std::string body =
+      "  %m = call {<60 x float>, <60 x float>} asm sideeffect \"wgmma.mma_async\", \"=r,=r\"()\n"
+      "  %e0 = extractvalue {<60 x float>, <60 x float>} %m, 0\n"
+      "  %e1 = extractvalue {<60 x float>, <60 x float>} %m, 1\n";
+  for (int i = 0; i < 4; ++i)
+    absl::StrAppend(&body, "  %w", i, i % 2 ? " = fmul" : " = fadd", " <60 x float> %e", i / 2, ", %e", i / 2, "\n");
+  for (int i = 0; i < 4; ++i)
+    absl::StrAppend(&body, "  %c", i, " = extractelement <60 x float> %w", i, ", i32 0\n  store volatile float %c", i,
+                    ", ptr addrspace(1) %p\n");
+  EXPECT_THAT(Ordered(body + "  ret void\n"),
+              ElementsAre("m", "e0", "e1", "w0", "c0", "w1", "c1", "w2", "c2", "w3", "c3"));
+}
+
+// %k is one word of three, which would have to be kept for it.
+TEST(OrderByUse, WhatTakesMoreThanItMakesStaysBeforeProducts) {
+  const std::string body = absl::StrCat(
+      "  %m = load volatile <3 x float>, ptr addrspace(1) %p\n  %k = extractelement <3 x float> %m, i32 0\n",
+      WideBehindProduct(90), "  store volatile float %k, ptr addrspace(1) %p\n  ret void\n");
+  EXPECT_THAT(Ordered(body), ElementsAre("m", "k", "n", "w0", "c0", "w1", "c1", "w2", "c2"));
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ bool IsQuick(const Value& value) {
   return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst>(value);
 }
 
+// Whether an instruction of the block makes the value with others, each in a register of its own.
+bool IsPartOfSeveral(const Value& value) {
+  auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(&value);
+  auto* whole = part ? llvm::dyn_cast<Instruction>(part->getAggregateOperand()) : nullptr;
+  return whole && whole->getParent() == part->getParent() && !llvm::isa<llvm::PHINode, llvm::ExtractValueInst>(whole);
+}
+
 }  // namespace
 
 int64_t RegisterWords(const Value& value, const llvm::DataLayout& layout) {
@@ -72,13 +79,20 @@ void LiveWords::MarkLive(const Instruction& value) {
     for (const BasicBlock* before : llvm::predecessors(pending.pop_back_val())) leave(before);
 }
 
-int64_t LiveWords::MostIn(const BasicBlock& block) const {
+int64_t LiveWords::MostIn(const BasicBlock& block, bool apart) const {
   llvm::DenseSet<const Value*> live = live_out_.lookup(&block);
   int64_t words = 0;
   for (const Value* value : live) words += WordsOf(*value);
   int64_t most = words;
+  auto end = [&](const Value& value) {
+    if (live.erase(&value)) words -= WordsOf(value);
+  };
   for (const Instruction& instruction : llvm::reverse(block)) {
-    if (live.erase(&instruction)) words -= WordsOf(instruction);
+    if (apart && IsPartOfSeveral(instruction)) continue;
+    end(instruction);
+    if (apart && instruction.getType()->isAggregateType())
+      for (const Value* part : instruction.users())
+        if (IsPartOfSeveral(*part)) end(*part);
     if (llvm::isa<llvm::PHINode>(instruction)) continue;
     for (const Value* operand : instruction.operands())
       if (llvm::isa<Instruction>(operand) && live.insert(operand).second) words += WordsOf(*operand);

@@ -24,8 +24,9 @@ class LiveWords final {
  public:
   explicit LiveWords(const llvm::Function& function);
 
-  // The most words that are live at once in this block of the function, in the order that it has now.
-  int64_t MostIn(const llvm::BasicBlock& block) const;
+  // The most words that are live at once in this block of the function, in the order that it has now. `apart`: values
+  // that one instruction makes at once count from there on, each until its last use, and do not count as a whole.
+  int64_t MostIn(const llvm::BasicBlock& block, bool apart = false) const;
 
   // The words that are live in front of `instruction`. Without those that come from outside of its block and are
   // quickly computed again: sums, conversions, choices.
