@@ -16,6 +16,7 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   descriptors.flags = choices.descriptor_flags;
   descriptors.names_blocks = choices.has_bulk_copies;
   descriptors.marks_arguments = choices.host_tensor_maps;
+  descriptors.threads = choices.threads;
   pm.addPass(createRewriteTensorDescriptorPass(descriptors));
   // The frontend prints calls of helper functions; every later pass sees further without them.
   pm.addPass(CreateInlinePass());

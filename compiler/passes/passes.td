@@ -35,7 +35,8 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
     Option<"names_blocks", "names-blocks", "bool", "false",
            "masks say of which block they are, where accesses in loops of dots may become bulk copies">,
     Option<"marks_arguments", "marks-arguments", "bool", "false",
-           "a kernel's descriptors stay recognisable, for a launcher that makes tensor maps of them">];
+           "a kernel's descriptors stay recognisable, for a launcher that makes tensor maps of them">,
+    Option<"threads", "threads", "int64_t", "128", "of a block">];
 }
 def NarrowIndicesPass : Pass<"tt-narrow-indices", "::mlir::ModuleOp"> {
   let summary = "computes indices of 64 bits in 32 where masks say that these are enough";

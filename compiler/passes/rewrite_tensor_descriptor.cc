@@ -27,7 +27,8 @@
 //
 // The same holds for a store of rows that become a block. Operations on single elements may be between.
 //
-// Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask.
+// Where a bulk copy may take the place of a load or a store, its mask says so: tt.block_mask. So do those of kernels
+// without dots, whose blocks are rows then.
 //
 // Where `names_blocks` says that the device has bulk copies, other loads are as wide as memory allows. A group of 16
 // bytes of a row has one address that is aligned, so what lies behind its last element in the tensor may be read, and
@@ -83,6 +84,9 @@ constexpr llvm::StringLiteral kDivisibility = "tt.divisibility";
 constexpr int kNumFlags = 2;
 constexpr int kAlignmentBytes = 16;
 constexpr int64_t kMostBulkRank = 5;  // dimensions of a tensor that bulk copies know
+// Of a block that bulk copies load or store in no loop. A copy moves rows of up to 128 bytes and takes a warp as many
+// instructions as two groups of 16 bytes of each lane. Before the first one a mbarrier is made.
+constexpr int64_t kLeastBulkRowBytes = 32, kMostBulkRowBytes = 128, kLeastBulkBytes = 4096, kLeastBulkGroups = 4;
 
 bool IsDescriptor(Type type) { return llvm::isa<tt::TensorDescType>(type); }
 
@@ -368,21 +372,30 @@ struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
 
 // Loads whose blocks begin with a group of 16 bytes.
 using AlignedLoads = llvm::DenseSet<mlir::Operation*>;
+// Accesses to a kernel's own descriptors that bulk copies may make in one piece: those of kernels without dots.
+using WholeAccesses = llvm::DenseSet<mlir::Operation*>;
+
+// The shape of a block as rows.
+llvm::SmallVector<int64_t> RowsOf(RankedTensorType block) {
+  const int64_t last = block.getShape().back();
+  return {block.getNumElements() / last, last};
+}
 
 struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
   ConvertLoad(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks,
-              const AlignedLoads& aligned)
-      : OpConversionPattern(converter, context), names_blocks_(names_blocks), aligned_(aligned) {}
+              const AlignedLoads& aligned, const WholeAccesses& whole)
+      : OpConversionPattern(converter, context), names_blocks_(names_blocks), aligned_(aligned), whole_(whole) {}
 
   LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
-    DescriptorAccess access =
-        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices, ShapeOfUses(op.getResult()));
+    const bool is_whole = whole_.contains(op);
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices,
+                                       is_whole ? llvm::ArrayRef<int64_t>(RowsOf(block)) : ShapeOfUses(op.getResult()));
     auto name = [&](Value mask) { return NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices); };
     LoadWays ways{op.getCache(), op.getEvict()};
-    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc()))
+    if (is_whole || (names_blocks_ && MayBeCopied(op, adaptor.getDesc())))
       ways.name = name;
     else if (aligned_.contains(op) && (IsBesideLoops(op) || !FeedsDot(op)) && HasUnitStride(adaptor.getDesc()))
       ways.group = ElementsAligned(block);
@@ -394,6 +407,7 @@ struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
  private:
   bool names_blocks_;
   const AlignedLoads& aligned_;
+  const WholeAccesses& whole_;
 };
 
 struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> {
@@ -410,21 +424,23 @@ struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> 
 
 struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
   ConvertStore(const mlir::TypeConverter& converter, mlir::MLIRContext* context, bool names_blocks,
-               bool launcher_makes_maps)
+               bool launcher_makes_maps, const WholeAccesses& whole)
       : OpConversionPattern(converter, context),
         names_blocks_(names_blocks),
-        launcher_makes_maps_(launcher_makes_maps) {}
+        launcher_makes_maps_(launcher_makes_maps),
+        whole_(whole) {}
 
   LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
     llvm::SmallVector<Value> indices = OnlyParts(adaptor.getIndices());
-    DescriptorAccess access =
-        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices, ShapeOfSource(op.getSrc()));
+    const bool is_whole = whole_.contains(op);
+    DescriptorAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, indices,
+                                       is_whole ? llvm::ArrayRef<int64_t>(RowsOf(block)) : ShapeOfSource(op.getSrc()));
     Value pointers = BlockPointers(rewriter, op.getLoc(), access.block);
     Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), ShapeOf(pointers));
     Value mask = access.Mask(rewriter, op.getLoc());
-    if (names_blocks_ && MayBeCopied(op, adaptor.getDesc(), launcher_makes_maps_))
+    if (is_whole || (names_blocks_ && MayBeCopied(op, adaptor.getDesc(), launcher_makes_maps_)))
       mask = NamedMask(rewriter, op.getLoc(), mask, adaptor.getDesc(), block, indices);
     rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, mask);
     return mlir::success();
@@ -432,6 +448,7 @@ struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
 
  private:
   bool names_blocks_, launcher_makes_maps_;
+  const WholeAccesses& whole_;
 };
 
 struct ConvertScatter : public mlir::OpConversionPattern<tt::DescriptorScatterOp> {
@@ -585,6 +602,47 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     return found;
   }
 
+  // Whether bulk copies in no loop move such blocks with fewer instructions than threads do.
+  bool AreMovedInBulk(RankedTensorType block) const {
+    const int64_t bits = block.getElementTypeBitWidth(), row = block.getShape().back() * bits / 8;
+    const bool may_be_rounded = flags == kNumFlags && block.getElementType().isF32();
+    return (bits == 8 || bits == 16 || bits == 32) && !may_be_rounded && block.getRank() >= 2 &&
+           block.getRank() <= kMostBulkRank && row >= kLeastBulkRowBytes &&
+           RowsOf(block).front() * std::min(row, kMostBulkRowBytes) >= kLeastBulkBytes &&
+           RowsOf(block).front() * row >= kLeastBulkGroups * kAlignmentBytes * threads;
+  }
+
+  // Those of descriptors that are accessed in no loop or branch, all by loads in front of all writes to memory, or all
+  // by stores. A store's copy has an end to wait for. It pays beside those of loads, where no thread computes
+  // addresses.
+  WholeAccesses FindWholeAccesses() {
+    WholeAccesses loads, stores, early;
+    // What is loaded behind these may depend on other programs.
+    const bool may_hear = Contains<tt::AtomicRMWOp, tt::AtomicCASOp, tt::ElementwiseInlineAsmOp>(getOperation());
+    if (may_hear || Contains<tt::DotOp, tt::DotScaledOp>(getOperation())) return loads;
+    bool has_written = false;
+    getOperation().walk([&](mlir::Operation* op) {
+      has_written |= llvm::isa<tt::StoreOp, tt::DescriptorStoreOp, tt::DescriptorReduceOp, tt::DescriptorScatterOp>(op);
+      if (llvm::isa<tt::DescriptorLoadOp>(op) && !has_written) early.insert(op);
+    });
+    for (auto func : getOperation().getOps<tt::FuncOp>()) {
+      if (!func.isPublic() || !func.getBody().hasOneBlock()) continue;
+      for (Value argument : func.getArguments()) {
+        if (!IsDescriptor(argument.getType()) || !AreMovedInBulk(BlockOf(argument.getType()))) continue;
+        auto all = [&](llvm::function_ref<bool(mlir::Operation*)> holds) {
+          return llvm::all_of(argument.getUsers(), holds);
+        };
+        if (!all([&](mlir::Operation* user) { return user->getParentOp() == func; })) continue;
+        if (all([&](mlir::Operation* user) { return early.contains(user); }))
+          loads.insert(argument.user_begin(), argument.user_end());
+        if (all([](mlir::Operation* user) { return llvm::isa<tt::DescriptorStoreOp>(user); }))
+          stores.insert(argument.user_begin(), argument.user_end());
+      }
+    }
+    if (!loads.empty()) loads.insert(stores.begin(), stores.end());
+    return loads;
+  }
+
   std::vector<KernelDescriptor> FindKernelDescriptors() {
     std::vector<KernelDescriptor> found;
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
@@ -635,10 +693,11 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add<ConvertGather, ConvertScatter>(converter, &getContext());
     patterns.add<ConvertMake>(converter, &getContext(), names_blocks);
-    patterns.add<ConvertStore, ConvertReduce>(converter, &getContext(), names_blocks,
-                                              /*launcher_makes_maps=*/marks_arguments);
+    const WholeAccesses whole = names_blocks && marks_arguments ? FindWholeAccesses() : WholeAccesses();
+    patterns.add<ConvertStore>(converter, &getContext(), names_blocks, /*launcher_makes_maps=*/marks_arguments, whole);
+    patterns.add<ConvertReduce>(converter, &getContext(), names_blocks, /*launcher_makes_maps=*/marks_arguments);
     const AlignedLoads aligned = names_blocks ? FindAlignedLoads() : AlignedLoads();
-    patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned);
+    patterns.add<ConvertLoad>(converter, &getContext(), names_blocks, aligned, whole);
     if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {
       tt::FuncOp func = kernels[i].func;

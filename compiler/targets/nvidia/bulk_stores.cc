@@ -24,8 +24,9 @@
 // each element is what costs.
 //
 // It pays where threads exchange the value anyway to store whole rows. The copy saves them reading it back, addresses,
-// masks and the stores. Its maps take a program a microsecond unless the launcher makes them, which a loop brings in
-// again. Shared memory that would cost a resident block is not taken.
+// masks and the stores. Beside bulk loads (bulk_loads.cc) it pays in any case. Its maps take a program a microsecond
+// unless the launcher makes them, which a loop brings in again. Shared memory that would cost a resident block is not
+// taken.
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/contains.h"
 #include "compiler/ir/encodings.h"
@@ -64,11 +65,25 @@ Operation* OutermostLoop(Operation* op) {
   return outermost;
 }
 
+// Whether bulk copies load blocks in no loop (bulk_loads.cc). Those of loops are made later.
+bool HasBulkLoads(tt::FuncOp function) { return Contains<ttng::AsyncTMACopyGlobalToLocalOp>(function); }
+
+// Whether threads have neighbours of a row of the value, so that they write whole words of a slot.
+bool HasNeighbours(mlir::RankedTensorType value) {
+  const int64_t run = ttg::ToLinearLayout(value).NumConsecutive("register", ttg::DimNames(value.getRank()).back());
+  return run * value.getElementTypeBitWidth() >= kWordBits;
+}
+
+// Beside bulk loads, threads have neither addresses nor masks but those of stores, so these go, too.
 std::optional<BlockStore> BlockStoreOf(tt::StoreOp store) {
   std::optional<NamedBlock> named = NamedBlockOf(store.getMask());
+  if (!named || !named->conditions.empty()) return std::nullopt;
   auto convert = store.getValue().getDefiningOp<ttg::ConvertLayoutOp>();
-  if (!named || !named->conditions.empty() || !convert || ScratchBytes(convert) == 0) return std::nullopt;
-  return BlockStore{store, named->block, convert.getSrc()};
+  const bool exchanges = convert && ScratchBytes(convert) != 0;
+  if (!HasBulkLoads(store->getParentOfType<tt::FuncOp>()))
+    return exchanges ? std::optional(BlockStore{store, named->block, convert.getSrc()}) : std::nullopt;
+  const bool is_early = convert && HasNeighbours(convert.getSrc().getType());
+  return BlockStore{store, named->block, is_early ? convert.getSrc() : store.getValue()};
 }
 
 // How copies combine elements as `rmw` does, and of which type the map says they are. PTX ISA,

@@ -64,6 +64,12 @@ def PlaceHostMapsPass : Pass<"nvidia-place-host-maps", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
 }
 
+def BulkLoadsPass : Pass<"nvidia-bulk-loads", "::mlir::ModuleOp"> {
+  let summary = "loads of whole blocks by maps of the launcher are copies to shared memory, in kernels without dots";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+  let options = [Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">];
+}
+
 def BulkStoresPass : Pass<"nvidia-bulk-stores", "::mlir::ModuleOp"> {
   let summary = "stores of whole blocks in loops of dots go through shared memory, by copies that run beside the dots";
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];

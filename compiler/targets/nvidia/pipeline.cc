@@ -133,6 +133,10 @@ void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, co
   // Once it is known where dots end. Those of tensor memory wait at mbarriers.
   pm.addPass(createPlaceAccumulatorsPass());
   // While copies to shared memory say by pointers what they read. Only masks that name blocks are concerned.
+  // Loads first: where there are some, stores are bulk copies, too.
+  BulkLoadsPassOptions loads;
+  loads.max_shared_bytes = info.max_shared_bytes;
+  pm.addPass(createBulkLoadsPass(loads));
   BulkStoresPassOptions stores;
   stores.max_shared_bytes = info.max_shared_bytes;
   stores.reserved_shared_bytes = info.multiprocessor.reserved_shared_bytes;

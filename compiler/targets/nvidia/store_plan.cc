@@ -29,17 +29,6 @@ constexpr int64_t kLeastRowBytes = 32, kMostSwizzleBytes = 128, kLeastRows = 8;
 
 int64_t BitsOf(RankedTensorType tensor) { return tensor.getElementTypeBitWidth(); }
 
-// A slot for a part, as bulk copies read it; null where it is too small.
-ttg::MemDescType SlotFor(RankedTensorType part) {
-  mlir::MLIRContext* context = part.getContext();
-  const int64_t row = part.getShape().back() * BitsOf(part) / 8;
-  if (row < kLeastRowBytes || part.getDimSize(0) < kLeastRows) return {};
-  auto encoding = ttg::NvmmaSharedEncodingAttr::get(context, std::min(row, kMostSwizzleBytes), /*transposed=*/false,
-                                                    BitsOf(part), /*fp4Padded=*/false, ttg::SingleBlock(2));
-  return ttg::MemDescType::get(context, part.getShape(), part.getElementType(), encoding,
-                               ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/true, part.getShape());
-}
-
 // The dimension of the block to cut where its value is cut in `parts` along a dimension: the outermost of those that
 // are this one, where it is large enough. Else -1.
 int DimOfBlock(llvm::ArrayRef<int64_t> block, llvm::ArrayRef<int64_t> value, int dim_of_value, int parts) {
@@ -202,6 +191,16 @@ class Planner final {
 };
 
 }  // namespace
+
+ttg::MemDescType SlotFor(RankedTensorType part) {
+  mlir::MLIRContext* context = part.getContext();
+  const int64_t row = part.getShape().back() * BitsOf(part) / 8;
+  if (row < kLeastRowBytes || part.getDimSize(0) < kLeastRows) return {};
+  auto encoding = ttg::NvmmaSharedEncodingAttr::get(context, std::min(row, kMostSwizzleBytes), /*transposed=*/false,
+                                                    BitsOf(part), /*fp4Padded=*/false, ttg::SingleBlock(2));
+  return ttg::MemDescType::get(context, part.getShape(), part.getElementType(), encoding,
+                               ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/true, part.getShape());
+}
 
 std::optional<Halving> HalvingOf(RankedTensorType tensor, int dim) {
   llvm::SmallVector<int64_t> half(tensor.getShape());

@@ -47,6 +47,9 @@ struct SlotPool {
   int64_t slots = 0;
 };
 
+// A slot for a part, as bulk copies fill or read it; null where it is too small.
+ttg::MemDescType SlotFor(mlir::RankedTensorType part);
+
 struct StorePlan {
   llvm::SmallVector<BlockStore> stores;
   int dim = 0, parts = 1;         // of each block: the dimension of its value along which it is cut

@@ -66,16 +66,6 @@ llvm::SmallVector<Value> PartsOf(llvm::ArrayRef<CopiedBlock> blocks) {
   return parts;
 }
 
-// Moves `value`, which is at hand in the block of `place`, in front of it. False where it cannot.
-bool MoveInFrontOf(Value value, mlir::Operation* place) {
-  mlir::Operation* op = value.getDefiningOp();
-  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place)) return true;
-  if (!mlir::isPure(op) || op->getNumRegions() > 0) return false;
-  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return MoveInFrontOf(operand, place); })) return false;
-  op->moveBefore(place);
-  return true;
-}
-
 // A place in shared memory for a map, which it shares with no other one: they are made at once.
 Value MakeSlot(mlir::Block* entry, mlir::Location loc) {
   mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(entry);
@@ -163,6 +153,15 @@ llvm::SmallVector<const void*> KeyOf(const CopiedBlock& copied) {
 }
 
 }  // namespace
+
+bool MoveInFrontOf(Value value, mlir::Operation* place) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place)) return true;
+  if (!mlir::isPure(op) || op->getNumRegions() > 0) return false;
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return MoveInFrontOf(operand, place); })) return false;
+  op->moveBefore(place);
+  return true;
+}
 
 int TypeNumber(mlir::Type element) {
   if (element.isF16()) return 6;

@@ -33,6 +33,9 @@ bool IsMadeAtEntry(tt::BlockMaskOp block);
 // Whether all that the map says is defined before `op`, which need not be in the block of the map.
 bool IsKnownBefore(tt::BlockMaskOp block, mlir::Operation* op);
 
+// Moves `value`, which is at hand in the block of `place`, in front of it. False where it cannot.
+bool MoveInFrontOf(mlir::Value value, mlir::Operation* place);
+
 // Makes the tensor maps of a function, each once, in the blocks where MapBlockOf says. Those of two makers are made at
 // once, too, where what they say is known early enough.
 class TensorMapMaker final {
