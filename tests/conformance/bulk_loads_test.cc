@@ -85,12 +85,12 @@ TEST_P(SumsOfBlocks, AreThoseOfTheTensors) {
   }
   for (auto run : {RunKernel, RunWithHostMaps}) {
     Array z = untouched, w = turned;
-    absl::Status status = run(machine, TextOf(s.type), {2, 1, 1},
-                              {Parameter(x, {{s.rows, x_columns}, {kPitch, 1}, s.has_nans}),
-                               Parameter(y, {{s.rows, s.columns}, {kPitch, 1}}),
-                               Parameter(z, {{s.rows, s.columns}, {kPitch, 1}}),
-                               Parameter(w, {{s.columns, s.rows}, {kTurnedPitch, 1}}), int32_t{s.first_column}},
-                              "");
+    absl::Status status =
+        run(machine, TextOf(s.type), {2, 1, 1},
+            {Parameter(x, {{s.rows, x_columns}, {kPitch, 1}, s.has_nans}),
+             Parameter(y, {{s.rows, s.columns}, {kPitch, 1}}), Parameter(z, {{s.rows, s.columns}, {kPitch, 1}}),
+             Parameter(w, {{s.columns, s.rows}, {kTurnedPitch, 1}}), int32_t{s.first_column}},
+            "");
     ASSERT_TRUE(status.ok()) << status << "\n" << TextOf(s.type);
     EXPECT_TRUE(Agree(z, sums));
     EXPECT_TRUE(Agree(w, turned_sums));
@@ -102,9 +102,13 @@ const Sums kAllSums[] = {
     {"f16", 100, 50},        // a second block outside, and the end of a row inside
     {"bf16", 200, 130, 64},  // in the middle of rows
     {"f16", 200, 100, 47},   // between groups of 16 bytes
-    {"f16", 200, 60, -9},    {"f32", 200, 57},  {"i32", 150, 64},
-    {"i8", 200, 61},         {"i64", 100, 60},  // no map
-    {"f16", 200, 50, 0, true}, {"bf16", 100, 64, 16, true},
+    {"f16", 200, 60, -9},
+    {"f32", 200, 57},
+    {"i32", 150, 64},
+    {"i8", 200, 61},
+    {"i64", 100, 60},  // no map
+    {"f16", 200, 50, 0, true},
+    {"bf16", 100, 64, 16, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(On, SumsOfBlocks,
@@ -144,13 +148,12 @@ TEST_P(HeadsOfBlocks, ChangePlacesWithRows) {
   }
   for (auto run : {RunKernel, RunWithHostMaps}) {
     Array y("f16", kSize);
-    absl::Status status =
-        run(GetParam(), kHeads, {kBatches, 3, 1},
-            {Parameter(x, {{kBatches, kTimes, kHeadsOfRow, kWidth},
-                           {kTimes * kHeadsOfRow * kWidth, kHeadsOfRow * kWidth, kWidth, 1}}),
-             Parameter(y, {{kBatches, kHeadsOfRow, kTimes, kWidth},
-                           {kTimes * kHeadsOfRow * kWidth, kTimes * kWidth, kWidth, 1}})},
-            "");
+    absl::Status status = run(GetParam(), kHeads, {kBatches, 3, 1},
+                              {Parameter(x, {{kBatches, kTimes, kHeadsOfRow, kWidth},
+                                             {kTimes * kHeadsOfRow * kWidth, kHeadsOfRow * kWidth, kWidth, 1}}),
+                               Parameter(y, {{kBatches, kHeadsOfRow, kTimes, kWidth},
+                                             {kTimes * kHeadsOfRow * kWidth, kTimes * kWidth, kWidth, 1}})},
+                              "");
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_TRUE(Agree(y, expected));
   }

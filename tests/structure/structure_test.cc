@@ -178,7 +178,9 @@ TEST_P(RandomKernels, AreAssembled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels, testing::Range(0, static_cast<int>(std::size(kTargets))),
-                         [](const auto& info) { return absl::StrReplaceAll(kTargets[info.param], {{":", "_"}}); });
+                         [](const auto& info) {
+                           return absl::StrReplaceAll(kTargets[info.param], {{":", "_"}});
+                         });
 
 }  // namespace
 }  // namespace tritond::structure

@@ -16,8 +16,8 @@
 // writes to memory after its loads, and hears nothing of other programs. So a copy may read earlier or later than a
 // thread would.
 #include "compiler/analysis/scratch.h"
-#include "compiler/ir/encodings.h"
 #include "compiler/ir/contains.h"
+#include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/block_limits.h"
 #include "compiler/targets/nvidia/host_maps.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -82,8 +82,8 @@ std::optional<BlockLoad> BlockLoadOf(tt::LoadOp load) {
   return found;
 }
 
-// Lets the other loads of the block that a thread has few words of begin before the first wait, which stands in front of
-// `place`. The assembler moves nothing over a wait.
+// Lets the other loads of the block that a thread has few words of begin before the first wait, which stands in front
+// of `place`. The assembler moves nothing over a wait.
 void StartLoadsInFrontOf(Operation* place) {
   for (Operation* op = place->getNextNode(); op && !MayWrite(op);) {
     Operation* next = op->getNextNode();
