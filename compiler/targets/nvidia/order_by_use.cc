@@ -299,23 +299,23 @@ void OrderAroundProducts(llvm::Function& function) {
     parts[part.block] = part;
   }
   const LiveWords live(function);
-  // The words of the old order and of the new one, and as many blocks as the old one leaves no registers for.
-  int64_t old = 1, most = 0, blocks = 2;
-  for (const BasicBlock& block : function) old = std::max(old, live.MostIn(block, /*apart=*/true));
+  // The words of the old order, and as many blocks as it leaves no registers for.
+  llvm::SmallVector<std::pair<BasicBlock*, int64_t>> words;
+  for (BasicBlock& block : function) words.emplace_back(&block, live.MostIn(block, /*apart=*/true));
+  const int64_t old = std::max<int64_t>(1, llvm::max_element(words, llvm::less_second())->second);
+  int64_t blocks = 2;
   while (RegistersOf(function, blocks) >= std::min(old, RegistersOf(function))) ++blocks;
-  const int64_t left = RegistersOf(function, blocks);
-  for (BasicBlock& block : function) {
-    const int64_t words = live.MostIn(block, /*apart=*/true);
-    if (words > left && parts.contains(&block)) {
-      const Choices choices = ChoicesOf(block, live, /*apart=*/true);
-      const Choice& best = choices.second.words < choices.first.words ? choices.second : choices.first;
-      Apply(best.order);
-      most = std::max(most, best.words);
-    } else {
-      most = std::max(most, words);
-    }
+  const int64_t left = RegistersOf(function, blocks), most = std::min(left, old - old / kShareSaved);
+  auto stays = [&](const auto& each) { return !parts.contains(each.first) || each.second <= left; };
+  bool saves = left >= kRegistersOfAllWarps &&
+               llvm::all_of(words, [&](const auto& each) { return !stays(each) || each.second <= most; });
+  for (const auto& each : words) {
+    if (!saves || stays(each)) continue;
+    const Choices choices = ChoicesOf(*each.first, live, /*apart=*/true);
+    const Choice& best = choices.second.words < choices.first.words ? choices.second : choices.first;
+    Apply(best.order);
+    saves = best.words <= most;
   }
-  const bool saves = left >= kRegistersOfAllWarps && most <= left && most + old / kShareSaved <= old;
   for (const auto& [block, part] : parts) {
     if (part.is_behind) llvm::MergeBlockIntoPredecessor(block);
     if (!saves) Apply(part.whole);
