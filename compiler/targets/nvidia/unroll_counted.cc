@@ -12,12 +12,19 @@
 // are nests of such loops, as those over the taps of a convolution: masks of all taps then leave the loop around them.
 // The assembler unrolls what is left of a longer nest, so its outer loops stay.
 //
+// Loops that divide their counter again and again, as convolutions do that count channels and taps as one, are unrolled
+// even with products. Quotients are constants then, and so is what is made of them alone. Masks and addresses of
+// different iterations are equal, or differ by constants:
+//
+//   loop i < 5: 32 times (i * 32 + j) / 7, % 7; …; wgmma    ->    5 times …; wgmma
+//
 // Loops of wgmma get a copy of their body for each slot of their buffers (unroll_slots.h).
 #include "compiler/targets/nvidia/unroll_counted.h"
 
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/unroll_slots.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -46,6 +53,69 @@ bool IsMaskedLoad(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
   return assembly && llvm::StringRef(assembly->getAsmString()).contains("ld.global");
+}
+
+// Of loops that divide counters often, without what depends on these alone. Of the rest half is equal in all copies.
+constexpr unsigned kMostWithDivisions = 4 * kMostInstructions;
+// Instructions of such a loop for each division.
+constexpr unsigned kMostForDivision = 16;
+
+bool IsDivision(const llvm::Instruction& instruction) {
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SRem:
+    case llvm::Instruction::URem:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The instructions of a loop that depend on constants and on carried numbers that are constants at first.
+llvm::SmallPtrSet<const llvm::Instruction*, 16> DecidedByCounters(const llvm::Loop& loop) {
+  llvm::SmallPtrSet<const llvm::Instruction*, 16> decided;
+  auto is_decided = [&](const llvm::Value* value) {
+    auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+    return made ? decided.contains(made) : llvm::isa<llvm::ConstantInt>(value);
+  };
+  llvm::SmallVector<const llvm::PHINode*> carried;
+  for (const llvm::PHINode& phi : loop.getHeader()->phis())
+    if (llvm::isa<llvm::ConstantInt>(phi.getIncomingValueForBlock(loop.getLoopPreheader()))) carried.push_back(&phi);
+  for (bool holds = false; !holds;) {
+    decided = {carried.begin(), carried.end()};
+    for (size_t before = 0; before != decided.size();) {
+      before = decided.size();
+      for (const llvm::BasicBlock* block : loop.blocks())
+        for (const llvm::Instruction& i : *block)
+          if (llvm::isa<llvm::BinaryOperator, llvm::CmpInst, llvm::SelectInst, llvm::CastInst>(i) &&
+              llvm::all_of(i.operands(), is_decided))
+            decided.insert(&i);
+    }
+    const size_t before = carried.size();
+    llvm::erase_if(carried, [&](const llvm::PHINode* phi) {
+      return !is_decided(phi->getIncomingValueForBlock(loop.getLoopLatch()));
+    });
+    holds = before == carried.size();
+  }
+  return decided;
+}
+
+// Not those of accumulators that threads change (keep_loops.cc).
+bool MayCopyProducts(const llvm::Loop& loop) {
+  const bool has_wgmma =
+      llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) { return llvm::any_of(*block, IsWgmma); });
+  return !has_wgmma || OnlyAccumulates(loop);
+}
+
+// The size of a loop that divides its counter often, without what depends on that alone. 0: it does not.
+unsigned SizeWithoutDivisions(const llvm::Loop& loop) {
+  if (!loop.getLoopPreheader() || !loop.getLoopLatch()) return 0;
+  const llvm::SmallPtrSet<const llvm::Instruction*, 16> decided = DecidedByCounters(loop);
+  unsigned size = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) size += block->size();
+  const auto divisions = static_cast<unsigned>(llvm::count_if(decided, [](auto* i) { return IsDivision(*i); }));
+  return divisions * kMostForDivision >= size ? size - decided.size() : 0;
 }
 
 // Whether the assembler does not unroll loops with it.
@@ -95,15 +165,19 @@ class Unroller final {
 
   // `times`: how often there will be a copy of it.
   bool Unroll(llvm::Loop* loop, unsigned times) {
-    const unsigned size = SizeOf(*loop);
-    if (size > kMostInstructions) return false;
-    unsigned most = kMostInstructions;
-    if (CountsInSteps(*loop)) {
-      if (!AssemblerKeeps(*loop)) return false;
-      most = kMostInSteps;
-    }
     const unsigned iterations = evolution_.getSmallConstantTripCount(loop);
-    if (iterations < 2 || iterations * size > most / times) return false;
+    if (iterations < 2) return false;
+    unsigned size = MayCopyProducts(*loop) ? SizeWithoutDivisions(*loop) : 0, most = kMostWithDivisions;
+    if (size == 0) {
+      size = SizeOf(*loop);
+      most = kMostInstructions;
+      if (size > kMostInstructions) return false;
+      if (CountsInSteps(*loop)) {
+        if (!AssemblerKeeps(*loop)) return false;
+        most = kMostInSteps;
+      }
+    }
+    if (iterations * size > most / times) return false;
     UnrollBy(loop, iterations);
     return true;
   }

@@ -168,6 +168,7 @@ struct Products {
   std::string after = "0.0";  // is added to what a product gives
   std::string sum = "%made";  // that the next product adds to
   int words = 1;              // that a thread keeps in the loop
+  std::string body;
 };
 
 std::string After(const Products& loop) {
@@ -183,7 +184,7 @@ std::string After(const Products& loop) {
                    "  %last = icmp eq i32 %next, 3\n  %slot1 = select i1 %last, i32 0, i32 %next\n"
                    "  %made = call float asm sideeffect \"wgmma.mma_async\", \"=f,r,0\"(i32 %slot, float %c)\n"
                    "  %other = fadd float %made, ",
-                   loop.after, "\n  store volatile <", loop.words,
+                   loop.after, "\n", loop.body, "  store volatile <", loop.words,
                    " x i32> %kept, ptr %p\n  %n1 = add i32 %n, 1\n  br label %head\nend:\n  ret float %c\n}\n"));
 }
 
@@ -210,6 +211,22 @@ TEST(UnrollCounted, ProductsMayEndInAnySlot) {
 TEST(UnrollCounted, LeavesProductsOfUnknownNumberOrSlots) {
   EXPECT_EQ(Count(After(Products{.iterations = "%i"}), "wgmma"), 1);
   EXPECT_EQ(Count(After(Products{.first = "%i"}), "wgmma"), 1);
+}
+
+TEST(UnrollCounted, ProductsThatDivideTheirCounter) {
+  auto after = [](const std::string& iterations, const std::string& divided, const std::string& sum = "%made") {
+    return After(Products{.iterations = iterations,
+                          .first = "%i",
+                          .sum = sum,
+                          .body = absl::StrCat("  %d = sdiv i32 ", divided, ", 7\n  %r = srem i32 ", divided,
+                                               ", 7\n  store volatile i32 %d, ptr %p\n"
+                                               "  store volatile i32 %r, ptr %p\n")});
+  };
+  EXPECT_EQ(Count(after("10", "%n"), "wgmma"), 10);
+  EXPECT_THAT(after("10", "%n"), Not(HasSubstr("sdiv")));
+  EXPECT_EQ(Count(after("10", "%slot"), "wgmma"), 1);
+  EXPECT_EQ(Count(after("1000", "%n"), "wgmma"), 1);
+  EXPECT_EQ(Count(after("10", "%n", "%other"), "wgmma"), 1);
 }
 
 // See keep_loops.cc.

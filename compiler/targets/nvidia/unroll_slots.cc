@@ -65,35 +65,6 @@ unsigned RoundOf(const llvm::PHINode& phi, const llvm::Loop& loop) {
 // What names a register, as parts of accumulators do, takes no instruction.
 bool IsInstruction(const llvm::Instruction& i) { return !llvm::isa<llvm::PHINode, llvm::ExtractValueInst>(i); }
 
-// Whether all products of wgmma in the loop add to what others have made in it, which nothing else changes.
-bool OnlyAccumulates(const llvm::Loop& loop) {
-  auto is_product = [](const llvm::Value* value) {
-    auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(value);
-    auto* made = llvm::dyn_cast<llvm::Instruction>(part ? part->getAggregateOperand() : value);
-    return made && IsWgmma(*made);
-  };
-  auto is_sum = [&](const llvm::Value* value) {
-    auto* phi = llvm::dyn_cast<llvm::PHINode>(value);
-    if (!phi) return is_product(value);
-    return phi->getParent() == loop.getHeader() && is_product(phi->getIncomingValueForBlock(loop.getLoopLatch()));
-  };
-  bool found = false;
-  for (const llvm::BasicBlock* block : loop.blocks())
-    for (const llvm::Instruction& instruction : *block) {
-      if (!IsWgmma(instruction)) continue;
-      found = true;
-      auto& product = llvm::cast<llvm::CallInst>(instruction);
-      const auto* text = llvm::cast<llvm::InlineAsm>(product.getCalledOperand());
-      unsigned at = 0;
-      for (const llvm::InlineAsm::ConstraintInfo& each : text->ParseConstraints()) {
-        if (each.Type != llvm::InlineAsm::isInput) continue;
-        const llvm::Value* operand = product.getArgOperand(at++);
-        if (llvm::isDigit(each.Codes.front().front()) && !is_sum(operand)) return false;
-      }
-    }
-  return found;
-}
-
 // Blocks of the kernel for which a multiprocessor has shared memory; 0: not known.
 unsigned BlocksOf(const llvm::Function& kernel) {
   unsigned threads = 0, shared_bytes = 0;
@@ -133,6 +104,34 @@ unsigned SlotsOf(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, unsig
 }
 
 }  // namespace
+
+bool OnlyAccumulates(const llvm::Loop& loop) {
+  auto is_product = [](const llvm::Value* value) {
+    auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(value);
+    auto* made = llvm::dyn_cast<llvm::Instruction>(part ? part->getAggregateOperand() : value);
+    return made && IsWgmma(*made);
+  };
+  auto is_sum = [&](const llvm::Value* value) {
+    auto* phi = llvm::dyn_cast<llvm::PHINode>(value);
+    if (!phi) return is_product(value);
+    return phi->getParent() == loop.getHeader() && is_product(phi->getIncomingValueForBlock(loop.getLoopLatch()));
+  };
+  bool found = false;
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& instruction : *block) {
+      if (!IsWgmma(instruction)) continue;
+      found = true;
+      auto& product = llvm::cast<llvm::CallInst>(instruction);
+      const auto* text = llvm::cast<llvm::InlineAsm>(product.getCalledOperand());
+      unsigned at = 0;
+      for (const llvm::InlineAsm::ConstraintInfo& each : text->ParseConstraints()) {
+        if (each.Type != llvm::InlineAsm::isInput) continue;
+        const llvm::Value* operand = product.getArgOperand(at++);
+        if (llvm::isDigit(each.Codes.front().front()) && !is_sum(operand)) return false;
+      }
+    }
+  return found;
+}
 
 std::optional<LoopOfSlots> FindLoopOfSlots(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
                                            const llvm::Function& kernel, unsigned most_instructions) {

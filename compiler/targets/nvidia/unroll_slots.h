@@ -16,6 +16,9 @@ struct LoopOfSlots {
   unsigned blocks;
 };
 
+// Whether the loop has products of wgmma, and all add to what others have made in it, which nothing else changes.
+bool OnlyAccumulates(const llvm::Loop& loop);
+
 // The only loop of products of a kernel, if a copy of its body for each slot of its buffers pays. All copies together
 // have `most_instructions` at most.
 std::optional<LoopOfSlots> FindLoopOfSlots(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
