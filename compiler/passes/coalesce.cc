@@ -32,7 +32,7 @@
 // - Where elements are neighbours in memory along several dimensions, what goes to dots is loaded along K. Matrix units
 //   multiply groups of neighbours along K, and some take their operands in no other order.
 // - What goes to dots alone, also after operations on its elements, is converted anyway. So it shares a width alone
-//   with others of its element's size.
+//   with others of its element's size, and its warps lie where they divide fewer indices (divided_axes.h).
 // - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
 //   Loads of parts of words, which would become twice as wide, are an exception. Nor does a mask of numbers that differ
 //   from one value.
@@ -63,6 +63,7 @@
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/typical_steps.h"
 #include "compiler/encoding/access_width.h"
+#include "compiler/encoding/divided_axes.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/encoding/exchange_cost.h"
 #include "compiler/encoding/exchange_width.h"
@@ -467,7 +468,9 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       sizes.try_emplace(scope, order, size_per_thread);
       if (!stores_structures) LieBesideWhole(access, scope, sizes, order, size_per_thread);
       const auto wide = access.is_scatter ? llvm::ArrayRef<WideAccess>() : llvm::ArrayRef<WideAccess>(width.accesses);
-      Encode(access.op, gathered.EncodingFor(access.type, size_per_thread, order, wide));
+      ttg::BlockedEncodingAttr encoding = gathered.EncodingFor(access.type, size_per_thread, order, wide);
+      if (access.operand_bytes > 0) encoding = SpreadDivisions(encoding, ShapeOf(access), width.accesses);
+      Encode(access.op, encoding);
     }
   }
 
