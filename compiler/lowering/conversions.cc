@@ -145,22 +145,23 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
-// Whether the values lie in words as they are: what threads compute is a register each, and packing it costs more than
-// is won.
+// Whether the values lie in words as they are, and are no registers of their own.
 bool AreInWords(ValueList values) {
   return llvm::all_of(values, [](Value value) { return value.getDefiningOp<LLVM::ExtractElementOp>() != nullptr; });
 }
 
-LogicalResult LowerSignedToFloat(FunctionLowering& f, mlir::Operation* op) {
+template <typename Llvm>
+LogicalResult LowerNumbers(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   ValueList values = f.Get(op->getOperand(0));
   llvm::SmallDenseSet<Value> distinct(values.begin(), values.end());
   // Equal registers are converted once, which is best done one by one.
-  if (values[0].getType().isInteger(8) && distinct.size() == values.size() && AreInWords(values)) {
-    Values native = f.target.ConvertSignedBytes(f.e.b, f.e.loc, to, values);
+  if (values[0].getType().isInteger(8) && distinct.size() == values.size()) {
+    constexpr bool kSigned = std::is_same_v<Llvm, LLVM::SIToFPOp>;
+    Values native = f.target.ConvertBytes(f.e.b, f.e.loc, to, kSigned, AreInWords(values), values);
     if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
   }
-  return LowerIntToFloat<LLVM::SIToFPOp>(f, op);
+  return LowerIntToFloat<Llvm>(f, op);
 }
 
 template <typename Llvm>
@@ -195,8 +196,8 @@ void AddConversions(LoweringTable& table) {
   table.Add<tt::FpToFpOp>(LowerFpToFp);
   table.AddAll<arith::ExtFOp>(LowerNearest);
   table.Add<arith::TruncFOp>(LowerTruncF);
-  table.AddAll<arith::SIToFPOp>(LowerSignedToFloat);
-  table.AddAll<arith::UIToFPOp>(LowerIntToFloat<LLVM::UIToFPOp>);
+  table.AddAll<arith::SIToFPOp>(LowerNumbers<LLVM::SIToFPOp>);
+  table.AddAll<arith::UIToFPOp>(LowerNumbers<LLVM::UIToFPOp>);
   table.AddAll<arith::FPToSIOp>(LowerFloatToInt<LLVM::FPToSIOp>);
   table.AddAll<arith::FPToUIOp>(LowerFloatToInt<LLVM::FPToUIOp>);
   table.AddAll<arith::BitcastOp, tt::BitcastOp>(LowerBitcast);

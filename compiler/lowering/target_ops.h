@@ -201,9 +201,9 @@ class TargetOps {
                                                    mlir::ValueRange words) const {
     return {};
   }
-  // Signed integers of 8 bits as `to`; empty: by LLVM's operations.
-  virtual llvm::SmallVector<mlir::Value> ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
-                                                            mlir::ValueRange values) const {
+  // Integers of 8 bits as `to`; empty: by LLVM's operations. `in_words`: the bytes lie in words as they are.
+  virtual llvm::SmallVector<mlir::Value> ConvertBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                                      bool is_signed, bool in_words, mlir::ValueRange values) const {
     return {};
   }
   // Integers of 32 bits as `to`, rounded once, infinite beyond its range; empty: by LLVM's operations.

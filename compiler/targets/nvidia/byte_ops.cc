@@ -9,6 +9,10 @@
 //   word      = | x3 | x2 | x1 | x0 | ^ 0x80808080            x + 128, which is not negative
 //   two f16   = | 64 | x1 | 64 | x0 |                         1024 + (x + 128)
 //   result    = two f16 - 1152                                exact
+//
+// Bytes without a sign are not turned around: the float is too large by 1024. Their cvt to f32 is as fast as sums.
+// Bytes in registers of their own meet in pairs, as their f16 would, and a logical operation puts the exponents above
+// them.
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -101,11 +105,17 @@ void BytesToBf16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
           results);
 }
 
-void BytesToF16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
-  Value positive = e.Xor(word, 0x80808080), exponent = e.Int(0x64646464);
-  Value offset = e.AsPair(e.Int(0x64806480), to);  // 1152
+void BytesToF16(Bytes& e, Value word, bool is_signed, mlir::FloatType to, Values& results) {
+  Value positive = is_signed ? e.Xor(word, 0x80808080) : word, exponent = e.Int(0x64646464);
+  Value offset = e.AsPair(e.Int(is_signed ? 0x64806480 : 0x64006400), to);  // 1152 or 1024
   e.Split(e.Minus(e.AsPair(e.InterleaveFirst(positive, exponent), to), offset), results);
   e.Split(e.Minus(e.AsPair(e.InterleaveLast(positive, exponent), to), offset), results);
+}
+
+// `pair`: a byte in the lower half of each half of the word.
+void PairToF16(Bytes& e, Value pair, bool is_signed, mlir::FloatType to, Values& results) {
+  const uint32_t offset = is_signed ? 0x64806480 : 0x64006400;
+  e.Split(e.Minus(e.AsPair(e.Xor(pair, offset), to), e.AsPair(e.Int(offset), to)), results);
 }
 
 // In f32 the significand has room for the byte alone in its word: 2^23 + (x + 128), minus as much.
@@ -135,15 +145,24 @@ Values NvidiaOps::UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatT
   return half == to ? results : ConvertFloat(b, loc, half, to, tt::RoundingMode::kRtne, results);
 }
 
-Values NvidiaOps::ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
-                                     mlir::ValueRange values) const {
-  // bf16 has a subtraction of its own from 9.0 on.
-  const bool can = to.isF16() || to.isF32() || (to.isBF16() && compute_capability_ >= 90);
-  if (!can || values.size() % 4 != 0) return {};
+Values NvidiaOps::ConvertBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, bool is_signed,
+                               bool in_words, mlir::ValueRange values) const {
   Bytes e(b, loc);
   Values results;
-  auto* convert = to.isF16() ? BytesToF16 : to.isF32() ? BytesToF32 : BytesToBf16;
-  for (Value word : nvidia::Words(b, loc, values)) convert(e, word, to, results);
+  if (in_words && values.size() % 4 == 0) {
+    // bf16 has a subtraction of its own from 9.0 on.
+    const bool can = to.isF16() || (is_signed && (to.isF32() || (to.isBF16() && compute_capability_ >= 90)));
+    if (!can) return {};
+    for (Value word : nvidia::Words(b, loc, values)) {
+      if (to.isF16()) BytesToF16(e, word, is_signed, to, results);
+      if (to.isF32()) BytesToF32(e, word, to, results);
+      if (to.isBF16()) BytesToBf16(e, word, to, results);
+    }
+  } else if (to.isF16() && values.size() % 2 == 0) {
+    Values wide;
+    for (Value value : values) wide.push_back(LLVM::ZExtOp::create(b, loc, b.getI16Type(), value));
+    for (Value pair : nvidia::Words(b, loc, wide)) PairToF16(e, pair, is_signed, to, results);
+  }
   return results;
 }
 

@@ -77,8 +77,8 @@ class NvidiaOps final : public TargetOps {
   // By choices of bytes: byte_ops.cc.
   llvm::SmallVector<mlir::Value> UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
                                            mlir::ValueRange words) const override;
-  llvm::SmallVector<mlir::Value> ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
-                                                    mlir::ValueRange values) const override;
+  llvm::SmallVector<mlir::Value> ConvertBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                              bool is_signed, bool in_words, mlir::ValueRange values) const override;
 
   // By cvt: convert_ops.cc.
   llvm::SmallVector<mlir::Value> ConvertWords(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,

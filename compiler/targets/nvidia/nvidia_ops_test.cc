@@ -520,11 +520,14 @@ TEST_F(NvidiaOpsTest, FourBitFloatsAreChoicesOfBytes) {
 }
 
 TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
-  for (auto [type, instruction] :
-       {std::pair('e', "add.rn.f16x2"), std::pair('g', "sub.rn.bf16x2"), std::pair('f', "add.rn.f32")}) {
+  for (auto [type, is_signed, in_words, instruction] :
+       {std::tuple('e', true, true, "add.rn.f16x2"), std::tuple('g', true, true, "sub.rn.bf16x2"),
+        std::tuple('f', true, true, "add.rn.f32"), std::tuple('e', false, true, "add.rn.f16x2"),
+        std::tuple('e', true, false, "add.rn.f16x2"), std::tuple('e', false, false, "add.rn.f16x2")}) {
     TestKernel k("pcccc");
     auto to = mlir::cast<mlir::FloatType>(k.TypeOf(type));
-    auto floats = ops_.ConvertSignedBytes(k.builder(), k.loc(), to, {k.arg(1), k.arg(2), k.arg(3), k.arg(4)});
+    auto floats =
+        ops_.ConvertBytes(k.builder(), k.loc(), to, is_signed, in_words, {k.arg(1), k.arg(2), k.arg(3), k.arg(4)});
     ASSERT_EQ(floats.size(), 4u);
     for (mlir::Value value : floats) k.Keep(0, value);
     const std::string ptx = Compile(k);
@@ -533,8 +536,12 @@ TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
   }
   TestKernel k("pc");
   auto& b = k.builder();
-  EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF16Type(), k.arg(1)).empty());
-  EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF64Type(), {k.arg(1), k.arg(1), k.arg(1), k.arg(1)}).empty());
+  mlir::Value byte = k.arg(1);
+  EXPECT_TRUE(ops_.ConvertBytes(b, k.loc(), b.getF16Type(), true, true, byte).empty());
+  EXPECT_TRUE(ops_.ConvertBytes(b, k.loc(), b.getF64Type(), true, true, {byte, byte, byte, byte}).empty());
+  EXPECT_TRUE(ops_.ConvertBytes(b, k.loc(), b.getF32Type(), true, false, {byte, byte, byte, byte}).empty());
+  EXPECT_TRUE(ops_.ConvertBytes(b, k.loc(), b.getF32Type(), false, true, {byte, byte, byte, byte}).empty());
+  EXPECT_TRUE(ops_.ConvertBytes(b, k.loc(), b.getBF16Type(), false, true, {byte, byte, byte, byte}).empty());
 }
 
 TEST_F(NvidiaOpsTest, WordsAreRoundedOnce) {
