@@ -19,7 +19,7 @@
 // those of factors that scale what a dot makes, start one iteration ahead and wait likewise: else each iteration would
 // wait for memory. Where the loop says tt.num_stages, this is so beside blocks of descriptors alone: bulk copies take
 // the place of copies only if all of the loop are such. So beside these, small loads that threads make operands of wait
-// in registers, too.
+// in registers, too. So do rows, which threads share while they wait.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where an iteration loads much
 // (stream_loads.h).
@@ -584,10 +584,10 @@ class LatencyAssigner final {
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
       if (!may_wait(load)) continue;
       if (!levels_.count(load)) {
-        words += RegistersOf(load.getResult());
+        words += all_loads_ ? WaitingWords(load) : RegistersOf(load.getResult());
         beside_.push_back(load);
       } else if (!IsReadByUnit(load)) {
-        words_of_dots += std::min(RegistersOf(load.getResult()), SpreadWords(load));
+        words_of_dots += WaitingWords(load);
         of_dots.push_back(load);
       }
     }
@@ -599,13 +599,14 @@ class LatencyAssigner final {
     levels_.remove_if([&](const auto& entry) { return llvm::is_contained(of_dots, entry.first); });
   }
 
-  // Of a thread, where all share the elements of a row, as many each as a copy moves (spread_copies.cc).
-  int64_t SpreadWords(tt::LoadOp load) {
+  // Of a thread. All threads share the elements of a row, as many each as a copy moves (spread_copies.cc).
+  int64_t WaitingWords(tt::LoadOp load) {
+    const int64_t own = RegistersOf(load.getResult());
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-    if (!type || !IsRowOfTile(type)) return std::numeric_limits<int64_t>::max();
+    if (!type || !IsRowOfTile(type)) return own;
     const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     const int64_t of_copy = std::max<int64_t>(limits_.most_copy_bytes, kWordBytes);
-    return llvm::divideCeil(BytesOf(type), threads * of_copy) * of_copy / kWordBytes;
+    return std::min<int64_t>(own, llvm::divideCeil(BytesOf(type), threads * of_copy) * of_copy / kWordBytes);
   }
 
   // Whether anything of the iteration that `value` is computed from has effects, or is a dot or a loop.

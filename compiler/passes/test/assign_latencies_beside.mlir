@@ -7,6 +7,11 @@
 //       CHECK:   tt.load %arg0, %{{.*}} {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg1, %{{.*}} {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg2 {loop.in_registers, tt.latency = 1 : i32}
+// So do factors of columns, of which a thread needs 16: threads share them while they wait.
+// CHECK-LABEL: @columns
+//       CHECK:   tt.load %arg0, %{{.*}} {tt.latency = 2 : i32}
+//       CHECK:   tt.load %arg1, %{{.*}} {tt.latency = 2 : i32}
+//       CHECK:   tt.load %arg2 {loop.in_registers, tt.latency = 1 : i32}
 // CHECK-LABEL: @pointers
 //       CHECK:   tt.load %arg0 {tt.latency = 2 : i32}
 //       CHECK:   tt.load %arg2 {loop.in_registers, tt.latency = 1 : i32}
@@ -29,6 +34,7 @@
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
 #factor = #ttg.slice<{dim = 1, parent = #mma}>
+#column = #ttg.slice<{dim = 0, parent = #mma}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func @blocks(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %s: tensor<64x!tt.ptr<f32>, #row>, %base: !tt.ptr<f16>, %all: tensor<64x64xi1, #blocked>, %rows: i64, %n: i32) -> tensor<64x64xf32, #mma> {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
@@ -46,6 +52,27 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
       %g = ttg.convert_layout %f : tensor<64xf32, #row> -> tensor<64xf32, #factor>
       %e = tt.expand_dims %g {axis = 1 : i32} : tensor<64xf32, #factor> -> tensor<64x1xf32, #mma>
       %w = tt.broadcast %e : tensor<64x1xf32, #mma> -> tensor<64x64xf32, #mma>
+      %scaled = arith.mulf %d, %w : tensor<64x64xf32, #mma>
+      %sum = arith.addf %acc, %scaled : tensor<64x64xf32, #mma>
+      scf.yield %sum : tensor<64x64xf32, #mma>
+    } {tt.num_stages = 3 : i32}
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+  tt.func @columns(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %s: tensor<64x!tt.ptr<f32>, #column>, %base: !tt.ptr<f16>, %all: tensor<64x64xi1, #blocked>, %rows: i64, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %one = arith.constant 1 : i64
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %mask = tt.block_mask %all, %base[%c0, %i], [%rows, %rows], [%rows, %one] {block = array<i64: 64, 64>} : tensor<64x64xi1, #blocked>, <f16>
+      %x = tt.load %p, %mask : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q, %mask : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %f = tt.load %s : tensor<64x!tt.ptr<f32>, #column>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %zero : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %e = tt.expand_dims %f {axis = 0 : i32} : tensor<64xf32, #column> -> tensor<1x64xf32, #mma>
+      %w = tt.broadcast %e : tensor<1x64xf32, #mma> -> tensor<64x64xf32, #mma>
       %scaled = arith.mulf %d, %w : tensor<64x64xf32, #mma>
       %sum = arith.addf %acc, %scaled : tensor<64x64xf32, #mma>
       scf.yield %sum : tensor<64x64xf32, #mma>
