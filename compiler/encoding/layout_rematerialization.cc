@@ -197,7 +197,7 @@ class ConversionMover final {
     RankedTensorType type = TensorType(value);
     const OperandReader reader = ReaderOfPlaced({value, encoding});
     if (*element > 0 && IsComputedOnce(op, reader)) return std::nullopt;
-    double own = ElementCost(op, *element, encoding) * costs_.Registers(type, encoding);
+    double own = ElementCost(op, *element, encoding) * Computed(op, encoding);
     if (dies) own -= CostOf(op, *element);
     own *= Frequency(op->getBlock());
     llvm::SmallVector<Placed, 4> operands = MadeFrom({value, encoding});
@@ -209,6 +209,13 @@ class ConversionMover final {
     for (auto [operand, needed] : operands) cost += Best(operand, needed, dies && OnlyUse(operand), depth + 1).cost;
     if (operands.size() > 1) cost = own + CostOfAll(operands);
     return Choice{cost, own, Way::kRecompute};
+  }
+
+  // How often a thread computes `op`. Registers of one element get it from one instruction, but for loads.
+  double Computed(Operation* op, Attribute encoding) {
+    RankedTensorType type = TensorType(op->getResult(0));
+    return static_cast<double>(llvm::isa<tt::LoadOp>(op) ? costs_.Registers(type, encoding)
+                                                         : costs_.Elements(type, encoding));
   }
 
   // Carrying the value through its loop a second time: the copy of what the loop yields starts from the copy.
@@ -290,7 +297,7 @@ class ConversionMover final {
     if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op))
       return ConversionCost(convert.getSrc(), convert.getType().getEncoding());
     RankedTensorType type = TensorType(op->getResult(0));
-    return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
+    return llvm::isa<tt::LoadOp>(op) ? element : element * Computed(op, type.getEncoding());
   }
 
   // Operands become such by a change of shape, too, and have other encodings before it.
