@@ -56,6 +56,9 @@ void OrderByUse(llvm::Module& module);
 // start_together.cc. Loads whose words go to shared memory start before the first of these is stored.
 void StartTogether(llvm::Module& module);
 
+// extend_bytes.cc. Bytes of words that are multiplied become numbers of 32 bits by one instruction.
+void ExtendBytes(llvm::Module& module);
+
 // pair_bytes.cc. Pairs of bytes that are put together from one word become half of that word.
 void PairBytes(llvm::Module& module);
 

@@ -224,6 +224,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   // The passes above would take the vectors apart again.
   PackPhis(module);
   PairBytes(module);
+  ExtendBytes(module);
   DefinePhis(module);
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
