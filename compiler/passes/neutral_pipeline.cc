@@ -60,6 +60,10 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   pm.addPass(createFlushExponentialsPass());
   // Once constants stand where they are used, and products by them.
   pm.addPass(createComplementFunctionsPass());
+  // Once operations on elements are as few as they get, and before equal ones become one.
+  ComputeTablesPassOptions tables;
+  tables.threads = choices.threads;
+  pm.addPass(createComputeTablesPass(tables));
   // Helper functions that were inlined everywhere.
   pm.addPass(mlir::createSymbolDCEPass());
   // These copy loop bodies, which should be small by now.

@@ -113,6 +113,11 @@ def ComplementFunctionsPass : Pass<"tt-complement-functions", "::mlir::ModuleOp"
   let summary = "computes sums of one and erf or tanh as such";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
+def ComputeTablesPass : Pass<"tt-compute-tables", "::mlir::ModuleOp"> {
+  let summary = "computes what is made of gathered elements alone once for each element of their table";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"threads", "threads", "int64_t", "0", "of a block; 0: nothing changes">];
+}
 def FlushExponentialsPass : Pass<"tt-flush-exponentials", "::mlir::ModuleOp"> {
   let summary = "makes exponentials powers of two where nobody sees that subnormal results become zero";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
