@@ -17,6 +17,7 @@
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tritond::compiler {
@@ -67,6 +68,20 @@ tt::GatherOp GatherFor(mlir::Operation* user, Value operand) {
 }
 
 bool IsEqualEverywhere(Value operand) { return operand.getDefiningOp<tt::SplatOp>() || SplatConstant(operand); }
+
+bool IsTensorOfNumbers(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getElementType().isIntOrFloat();
+}
+
+// Whether `op` makes one number of the numbers at one place.
+bool IsOfNumbers(mlir::Operation* op) {
+  const bool is_known = llvm::isa<tt::FpToFpOp>(op) ||
+                        llvm::isa_and_present<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect());
+  return is_known && op->hasTrait<mlir::OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+         llvm::all_of(op->getResultTypes(), IsTensorOfNumbers) &&
+         llvm::all_of(op->getOperandTypes(), IsTensorOfNumbers);
+}
 
 bool IsAdded(mlir::Operation* product) {
   return llvm::isa<mlir::arith::MulFOp>(product) && llvm::any_of(product->getUsers(), [](mlir::Operation* user) {
@@ -161,9 +176,7 @@ struct ComputeTablesPass final : impl::ComputeTablesPassBase<ComputeTablesPass> 
     if (threads == 0) return;
     llvm::SmallVector<mlir::Operation*> found;
     getOperation().walk([&](mlir::Operation* op) {
-      const bool is_tensor = op->getNumResults() == 1 && llvm::isa<RankedTensorType>(op->getResult(0).getType());
-      if (is_tensor && op->hasTrait<mlir::OpTrait::Elementwise>() && mlir::isPure(op) && !IsAdded(op))
-        found.push_back(op);
+      if (IsOfNumbers(op) && mlir::isPure(op) && !IsAdded(op)) found.push_back(op);
     });
     for (mlir::Operation* op : found) Mover(threads).Move(op);
   }

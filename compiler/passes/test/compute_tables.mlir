@@ -69,3 +69,16 @@ tt.func @stays(%t: tensor<16xf32>, %l: tensor<2048xf32>, %i: tensor<2048xi32>, %
   %z = arith.addf %p, %f : tensor<2048xf32>
   tt.return %x, %y, %z : tensor<2048xf32>, tensor<2048xf32>, tensor<2048xf32>
 }
+
+// -----
+
+// Tables of pointers would be of no use: these are computed where they are wanted.
+// CHECK-LABEL: @pointers
+//       CHECK:   %[[G:.*]] = tt.gather
+//       CHECK:   tt.addptr %{{.*}}, %[[G]] : tensor<2048x!tt.ptr<f32>>
+tt.func @pointers(%p: !tt.ptr<f32>, %t: tensor<16xi32>, %n: tensor<2048xi32>) -> tensor<2048x!tt.ptr<f32>> {
+  %a = tt.gather %t[%n] {axis = 0 : i32} : (tensor<16xi32>, tensor<2048xi32>) -> tensor<2048xi32>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<2048x!tt.ptr<f32>>
+  %r = tt.addptr %s, %a : tensor<2048x!tt.ptr<f32>>, tensor<2048xi32>
+  tt.return %r : tensor<2048x!tt.ptr<f32>>
+}
