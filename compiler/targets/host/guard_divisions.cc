@@ -18,18 +18,6 @@
 namespace tritond::compiler::host {
 namespace {
 
-bool IsDivision(const llvm::Instruction& instruction) {
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::SDiv:
-    case llvm::Instruction::SRem:
-    case llvm::Instruction::UDiv:
-    case llvm::Instruction::URem:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool IsSigned(const llvm::Instruction& division) {
   return division.getOpcode() == llvm::Instruction::SDiv || division.getOpcode() == llvm::Instruction::SRem;
 }
@@ -46,7 +34,7 @@ bool IsSafe(const llvm::Value* divisor) {
 void GuardDivisions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& division : llvm::instructions(function)) {
-      if (!IsDivision(division) || IsSafe(division.getOperand(1))) continue;
+      if (!division.isIntDivRem() || IsSafe(division.getOperand(1))) continue;
       llvm::IRBuilder<> b(&division);
       llvm::Value *x = division.getOperand(0), *y = division.getOperand(1);
       llvm::Type* type = y->getType();

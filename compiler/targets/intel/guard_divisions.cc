@@ -16,15 +16,7 @@ namespace tritond::compiler::intel {
 namespace {
 
 bool IsDivision(const llvm::Instruction& instruction) {
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::SDiv:
-    case llvm::Instruction::SRem:
-    case llvm::Instruction::UDiv:
-    case llvm::Instruction::URem:
-      return !llvm::isa<llvm::Constant>(instruction.getOperand(1));
-    default:
-      return false;
-  }
+  return instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1));
 }
 
 void Guard(llvm::Instruction& division) {

@@ -60,18 +60,6 @@ constexpr unsigned kMostWithDivisions = 4 * kMostInstructions;
 // Instructions of such a loop for each division.
 constexpr unsigned kMostForDivision = 16;
 
-bool IsDivision(const llvm::Instruction& instruction) {
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::SDiv:
-    case llvm::Instruction::UDiv:
-    case llvm::Instruction::SRem:
-    case llvm::Instruction::URem:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // The instructions of a loop that depend on constants and on carried numbers that are constants at first.
 llvm::SmallPtrSet<const llvm::Instruction*, 16> DecidedByCounters(const llvm::Loop& loop) {
   llvm::SmallPtrSet<const llvm::Instruction*, 16> decided;
@@ -114,7 +102,7 @@ unsigned SizeWithoutDivisions(const llvm::Loop& loop) {
   const llvm::SmallPtrSet<const llvm::Instruction*, 16> decided = DecidedByCounters(loop);
   unsigned size = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) size += block->size();
-  const auto divisions = static_cast<unsigned>(llvm::count_if(decided, [](auto* i) { return IsDivision(*i); }));
+  const auto divisions = static_cast<unsigned>(llvm::count_if(decided, [](auto* i) { return i->isIntDivRem(); }));
   return divisions * kMostForDivision >= size ? size - decided.size() : 0;
 }
 
