@@ -8,18 +8,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "compiler/driver/compile.h"
+#include "compiler/ir/test_context.h"
 #include "compiler/targets/nvidia/nvidia_target.h"
 #include "compiler/targets/nvidia/second_assembly.h"
 #include "compiler/targets/nvidia/toolchain.h"
@@ -32,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using compiler::CompileRequest;
 using compiler::CompileResult;
+using compiler::ReadFile;
 using compiler::Stage;
 
 constexpr char kTable[] = "tests/structure/cuda_90.txt";
@@ -39,26 +39,14 @@ constexpr char kTable[] = "tests/structure/cuda_90.txt";
 constexpr int kPtxVersion = 82;
 // Random kernels of each theme for each target, which has others than the next one.
 constexpr int kRandomKernels = 12;
+// Of all themes together: tiles may be larger than a block's shared memory.
+constexpr int kMostThatDoNotFit = 2;
 // A thread may store so much where another block is worth it (second_assembly.cc).
 constexpr int64_t kStoredBytes = 8;
 
-std::string ReadFile(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// "dev/softmax_rows" and the file's path, in order of names.
-std::map<std::string, fs::path> Corpus() {
-  std::map<std::string, fs::path> kernels;
-  for (const char* folder : {"dev", "inductor"}) {
-    const fs::path path = fs::path("../shared/corpus") / folder;
-    if (!fs::exists(path)) continue;
-    for (const auto& entry : fs::directory_iterator(path))
-      if (entry.path().extension() == ".ttir")
-        kernels[absl::StrCat(folder, "/", entry.path().stem().string())] = entry.path();
-  }
-  return kernels;
+// "dev/softmax_rows".
+std::string NameOf(const fs::path& path) {
+  return absl::StrCat(path.parent_path().filename().string(), "/", path.stem().string());
 }
 
 nlohmann::json OptionsOf(fs::path path) {
@@ -124,10 +112,11 @@ class Structure : public testing::Test {
 };
 
 TEST(StructureTable, TellsTheInstructionsOfEveryKernel) {
-  const auto corpus = Corpus();
+  const auto corpus = compiler::CorpusFiles();
   if (corpus.empty()) GTEST_SKIP() << "../shared/corpus is not there";
   std::string table = TableHead();
-  for (const auto& [name, path] : corpus) {
+  for (const fs::path& path : corpus) {
+    const std::string name = NameOf(path);
     nlohmann::json options = OptionsOf(path);
     options["ptx_version"] = kPtxVersion;
     const CompileResult compiled = ToAssembly(ReadFile(path), "cuda:90", options);
@@ -142,9 +131,10 @@ TEST(StructureTable, TellsTheInstructionsOfEveryKernel) {
 }
 
 TEST_F(Structure, KernelsOfTheCorpusHaveRegistersAndTheirProductsDoNotWaitInTurn) {
-  const auto corpus = Corpus();
+  const auto corpus = compiler::CorpusFiles();
   if (corpus.empty()) GTEST_SKIP() << "../shared/corpus is not there";
-  for (const auto& [name, path] : corpus) {
+  for (const fs::path& path : corpus) {
+    const std::string name = NameOf(path);
     SCOPED_TRACE(name);
     const CompileResult compiled = ToAssembly(ReadFile(path), "cuda:90", OptionsOf(path));
     if (absl::IsFailedPrecondition(compiled.status)) GTEST_SKIP() << compiled.status;
@@ -163,18 +153,22 @@ class RandomKernels : public Structure, public testing::WithParamInterface<int> 
 // The emulated devices run texts that no assembler has seen.
 TEST_P(RandomKernels, AreAssembled) {
   const std::string target = kTargets[GetParam()];
+  int too_large = 0;
   for (const auto theme : {tests::Theme::kAny, tests::Theme::kGathers, tests::Theme::kOrders}) {
     for (int i = 0; i < kRandomKernels; ++i) {
       const int seed = i * static_cast<int>(std::size(kTargets)) + GetParam();
       SCOPED_TRACE(absl::StrCat("theme ", static_cast<int>(theme), ", seed ", seed));
       const tests::GeneratedKernel kernel = tests::GenerateKernel(seed, 4 + seed % 16, theme);
       const CompileResult compiled = ToAssembly(kernel.ir, target, {{"num_warps", 1 << i % 4}});
-      // Tiles may be larger than a block's shared memory.
-      if (absl::IsResourceExhausted(compiled.status) || absl::IsUnimplemented(compiled.status)) continue;
+      if (absl::IsResourceExhausted(compiled.status)) {
+        ++too_large;
+        continue;
+      }
       ASSERT_TRUE(compiled.status.ok()) << compiled.status;
       ExpectGoodBinary(compiled, target);
     }
   }
+  EXPECT_LE(too_large, kMostThatDoNotFit);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels, testing::Range(0, static_cast<int>(std::size(kTargets))),

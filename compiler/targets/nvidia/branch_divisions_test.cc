@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/test_module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -21,19 +19,9 @@ int Count(const std::string& text, const std::string& word) {
 
 // The function after the pass: it has the body, and takes two dividends and two divisors.
 std::string After(const std::string& body) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
-      absl::StrCat("declare void @use(i64)\n", "define void @f(i64 %x, i64 %y, i64 %d, i64 %e, ptr %a) {\n", body,
-                   "  ret void\n}\n"),
-      error, context);
-  if (!module) return error.getMessage().str();
-  BranchDivisions(*module);
-  if (llvm::verifyModule(*module)) return "broken";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, nullptr);
-  return text;
+  return TextAfter(BranchDivisions,
+                   absl::StrCat("declare void @use(i64)\ndefine void @f(i64 %x, i64 %y, i64 %d, i64 %e, ptr %a) {\n",
+                                body, "  ret void\n}\n"));
 }
 
 std::string Divide(const std::string& result, const std::string& op, const std::string& x, const std::string& d) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/test_module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -33,18 +31,8 @@ std::string Tanh(const std::string& bound) {
 
 // The functions after the pass: @f has the body, and takes four numbers.
 std::string After(const std::string& body, const std::string& bound = "0.5") {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
-      absl::StrCat(Tanh(bound), "define void @f(float %a, float %b, float %c, float %d) {\n", body, "  ret void\n}\n"),
-      error, context);
-  if (!module) return error.getMessage().str();
-  BranchTanh(*module);
-  if (llvm::verifyModule(*module)) return "broken";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, nullptr);
-  return text;
+  return TextAfter(BranchTanh, absl::StrCat(Tanh(bound), "define void @f(float %a, float %b, float %c, float %d) {\n",
+                                            body, "  ret void\n}\n"));
 }
 
 std::string Call(const std::string& result, const std::string& x) {

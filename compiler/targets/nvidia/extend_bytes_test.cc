@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/test_module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -16,17 +14,8 @@ using ::testing::Not;
 
 // A function that makes %r of %w, after the pass.
 std::string After(const std::string& body) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
-      absl::StrCat("define i32 @f(<8 x i8> %w, <2 x i8> %v, i32 %n) {\n", body, "  ret i32 %r\n}\n"), error, context);
-  if (!module) return error.getMessage().str();
-  ExtendBytes(*module);
-  if (llvm::verifyModule(*module)) return "broken";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, nullptr);
-  return text;
+  return TextAfter(ExtendBytes,
+                   absl::StrCat("define i32 @f(<8 x i8> %w, <2 x i8> %v, i32 %n) {\n", body, "  ret i32 %r\n}\n"));
 }
 
 constexpr char kByte6[] = "  %b = extractelement <8 x i8> %w, i32 6\n";

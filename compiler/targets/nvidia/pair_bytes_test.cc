@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/test_module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -16,17 +14,7 @@ using ::testing::Not;
 
 // A function that makes %r of %w, after the pass.
 std::string After(const std::string& body) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString(
-      absl::StrCat("define i16 @f(<4 x i8> %w, <4 x i8> %v) {\n", body, "  ret i16 %r\n}\n"), error, context);
-  if (!module) return error.getMessage().str();
-  PairBytes(*module);
-  if (llvm::verifyModule(*module)) return "broken";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, nullptr);
-  return text;
+  return TextAfter(PairBytes, absl::StrCat("define i16 @f(<4 x i8> %w, <4 x i8> %v) {\n", body, "  ret i16 %r\n}\n"));
 }
 
 std::string Pair(const std::string& vector, int low, int high) {
