@@ -39,6 +39,7 @@ class BulkCopies final {
 
  private:
   bool FindFills(CopyRing& ring);
+  bool HaveOwnGroups();
   bool FindDistance();
   bool FindLateWait(mlir::Value token);
   bool FindFirstWaits();

@@ -76,7 +76,7 @@ std::optional<BulkCopies> BulkCopies::Find(ForOp loop, ttg::AsyncWaitOp wait, ll
     if (!bulk.AddFirst(first)) return std::nullopt;
   for (CopyRing& ring : bulk.rings_)
     if (!bulk.FindFills(ring)) return std::nullopt;
-  if (!bulk.AreMapsKnown() || !bulk.FindWrites()) return std::nullopt;
+  if (!bulk.HaveOwnGroups() || !bulk.AreMapsKnown() || !bulk.FindWrites()) return std::nullopt;
   if (!bulk.FindDistance() || !bulk.FindFirstWaits()) return std::nullopt;
   // One that the loop reads from its first slot on, if there is any, says when all have read.
   auto front = llvm::find_if(bulk.rings_, [&](const CopyRing& ring) { return ring.fills == bulk.distance_; });
@@ -161,6 +161,23 @@ bool BulkCopies::FindWrites() {
           follows_writes_ = true;
         }
   return true;
+}
+
+// Whether no other copy is of a group of theirs, whose waits will be gone. Copies in front of a short loop may be those
+// of all its iterations: there is none of their kind in its body.
+bool BulkCopies::HaveOwnGroups() {
+  if (wait_.getTokens().size() != 1) return false;
+  llvm::SmallVector<BlockCopy> all;
+  for (const CopyRing& ring : rings_) {
+    llvm::append_range(all, ring.copies);
+    llvm::append_range(all, ring.firsts);
+  }
+  llvm::SmallDenseSet<Value> tokens;
+  for (const BlockCopy& copy : all) tokens.insert(ttg::AsyncCopyGlobalToLocalOp(copy.copy).getToken());
+  return llvm::all_of(all, [&](const BlockCopy& copy) {
+    ttg::AsyncCommitGroupOp commit = CommitOf(copy);
+    return commit && llvm::all_of(commit.getInputTokens(), [&](Value token) { return tokens.contains(token); });
+  });
 }
 
 // By the tokens that the loop carries from the commit to the wait.
