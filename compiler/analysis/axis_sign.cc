@@ -82,8 +82,8 @@ bool IsNonNegative(Operation* op, OperandInfos in) {
   return llvm::TypeSwitch<Operation*, bool>(op)
       .Case([&](arith::ConstantOp constant) { return OfConstant(constant); })
       .Case([&](tt::MakeRangeOp range) { return static_cast<int32_t>(range.getStart()) >= 0; })
-      .Case<tt::GetProgramIdOp, tt::GetNumProgramsOp, mlir::math::CtPopOp, mlir::math::CountLeadingZerosOp,
-            mlir::math::CountTrailingZerosOp>([](auto) { return true; })
+      .Case<tt::GetProgramIdOp, tt::GetNumProgramsOp, tt::BlockInClusterOp, mlir::math::CtPopOp,
+            mlir::math::CountLeadingZerosOp, mlir::math::CountTrailingZerosOp>([](auto) { return true; })
       // As far as they do not wrap around, which is taken for granted of indices.
       .Case<arith::AddIOp, arith::MulIOp>([&](auto) { return All(in) && width >= 32; })
       // Without a sign, a difference that does not wrap around is no more than the minuend.

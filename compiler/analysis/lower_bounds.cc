@@ -246,7 +246,7 @@ class Prover final {
     return llvm::TypeSwitch<Operation*, bool>(op)
         .Case([&](arith::ConstantOp) { return AnyConstantOf(value).value_or(bound - 1) >= bound; })
         .Case([&](tt::MakeRangeOp range) { return static_cast<int32_t>(range.getStart()) >= bound; })
-        .Case([&](tt::GetProgramIdOp) { return bound <= 0; })
+        .Case<tt::GetProgramIdOp, tt::BlockInClusterOp>([&](auto) { return bound <= 0; })
         .Case([&](tt::GetNumProgramsOp) { return bound <= 1; })
         .Case([&](arith::AddIOp sum) { return Sum(sum.getLhs(), sum.getRhs(), bound, facts); })
         .Case([&](arith::SubIOp difference) {

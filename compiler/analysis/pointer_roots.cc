@@ -22,7 +22,8 @@ class RootFinder final {
     if (auto argument = llvm::dyn_cast<BlockArgument>(pointer)) return VisitArgument(argument);
     Operation* op = pointer.getDefiningOp();
     if (llvm::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::TransOp, tt::ReshapeOp,
-                  tt::BitcastOp, ttg::ConvertLayoutOp, tt::SplitOp, tt::UnsplatOp, tt::GatherOp>(op))
+                  tt::BitcastOp, ttg::ConvertLayoutOp, tt::SplitOp, tt::UnsplatOp, tt::GatherOp, tt::MakeTensorDescOp,
+                  tt::MakeTensorPtrOp, tt::AdvanceOp>(op))
       return Visit(op->getOperand(0));
     if (llvm::isa<tt::JoinOp, tt::CatOp>(op)) return Visit(op->getOperand(0)) && Visit(op->getOperand(1));
     // What a loop carries before there is such a pointer. Nobody accesses memory by it.

@@ -18,6 +18,8 @@ inline constexpr llvm::StringLiteral kTotalNumWarpsAttr = "ttg.total-num-warps";
 // The registers that a thread has when a kernel starts; absent where the target decides.
 inline constexpr llvm::StringLiteral kMaxRegistersAttr = "ttg.maxnreg";
 inline constexpr llvm::StringLiteral kNumCtasAttr = "ttg.num-ctas";
+// Of a module whose programs are clusters: each block computes a part. Without it the first one computes everything.
+inline constexpr llvm::StringLiteral kDividedAttr = "ttg.divided";
 inline constexpr llvm::StringLiteral kThreadsPerWarpAttr = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTargetAttr = "ttg.target";
 inline constexpr llvm::StringLiteral kSharedAttr = "ttg.shared";

@@ -314,6 +314,15 @@ def TT_GetNumProgramsOp : TT_Op<"get_num_programs", [Pure]> {
   let results = (outs I32:$result);
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
+def TT_BlockInClusterOp : TT_Op<"block_in_cluster", [Pure]> {
+  let summary = "which block of its program's cluster executes this";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+def TT_ClusterBarrierOp : TT_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for all blocks of the cluster; they see each other's earlier accesses to memory";
+  let assemblyFormat = "attr-dict";
+}
 def TT_DotOp : TT_Op<"dot", [Pure, TypesMatchWith<"result has the type of c", "d", "c", "$_self">]> {
   let summary = "d = a * b + c over matrices, or batches of matrices";
   let arguments = (ins TT_FpIntTensor:$a, TT_FpIntTensor:$b, TT_FpIntTensor:$c,

@@ -216,6 +216,10 @@ mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
       for (auto axis : {tt::ProgramDim::kY, tt::ProgramDim::kX})
         program = e.Add(e.Mul(program, e.ZExt(target.NumPrograms(e.b, e.loc, axis), 64)),
                         e.ZExt(target.ProgramId(e.b, e.loc, axis), 64));
+      // Each block that computes a part has its own.
+      if (module->hasAttr(ttg::kDividedAttr))
+        program = e.Add(e.Mul(program, e.Int(IntAttr(module, ttg::kNumCtasAttr), 64)),
+                        e.ZExt(target.BlockInCluster(e.b, e.loc), 64));
       return e.Gep(hidden_[0], e.b.getI8Type(), e.Mul(program, e.Int(IntAttr(module, kGlobalScratchSizeAttr), 64)));
     });
   }
@@ -383,8 +387,8 @@ size_t FunctionLowering::SetArguments(mlir::Block& block) {
   return next;
 }
 
-// A program of several blocks is computed by the first of them, for its tensors all lie there: the others end at once.
-// Their threads are free for other programs before these need them.
+// A program of several blocks that is not divided is computed by the first of them: the others end at once. Their
+// threads are free for other programs before these need them.
 mlir::LogicalResult FunctionLowering::LeaveToFirstBlock() {
   mlir::Block* entry = &lowered_.getBody().front();
   e.b.setInsertionPointToEnd(entry);
@@ -434,8 +438,10 @@ mlir::LogicalResult FunctionLowering::Run() {
   CreateBlocks();
   mlir::Block* entry = blocks_[&func_.getBody().front()];
   e.StartFunction(entry, func_.getLoc());
-  const bool is_cluster = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kNumCtasAttr) > 1;
-  if (is_cluster && is_kernel_ && failed(LeaveToFirstBlock())) return mlir::failure();
+  auto module = func_->getParentOfType<mlir::ModuleOp>();
+  const bool is_divided = module->hasAttr(ttg::kDividedAttr);
+  if (IntAttr(module, ttg::kNumCtasAttr) > 1 && is_kernel_ && !is_divided && failed(LeaveToFirstBlock()))
+    return mlir::failure();
   if (has_workers_ && is_kernel_) KeepPartitionsApart();
   if (failed(LowerBlocks(func_.getBody()))) return mlir::failure();
   if (workers_ && failed(LowerPartitions())) return mlir::failure();

@@ -28,6 +28,18 @@ LogicalResult LowerNumPrograms(FunctionLowering& f, tt::GetNumProgramsOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerBlockInCluster(FunctionLowering& f, tt::BlockInClusterOp op) {
+  Value block = f.target.BlockInCluster(f.e.b, f.e.loc);
+  if (!block) return op.emitOpError("is of a cluster, which the target does not have");
+  f.Set(op, {block});
+  return mlir::success();
+}
+
+LogicalResult LowerClusterBarrier(FunctionLowering& f, tt::ClusterBarrierOp) {
+  f.target.ClusterBarrier(f.e.b, f.e.loc);
+  return mlir::success();
+}
+
 // Operations with scratch exchange data there, whatever effects they declare.
 bool MayAccessMemory(mlir::Operation* op) {
   return !mlir::isMemoryEffectFree(op) || op->hasAttr(kAllocationOffsetAttr);
@@ -167,6 +179,8 @@ LogicalResult LowerGridDependencyLaunchDependents(FunctionLowering& f, tt::GridD
 void AddProgramOps(LoweringTable& table) {
   table.Add<tt::GetProgramIdOp>(LowerProgramId);
   table.Add<tt::GetNumProgramsOp>(LowerNumPrograms);
+  table.Add<tt::BlockInClusterOp>(LowerBlockInCluster);
+  table.Add<tt::ClusterBarrierOp>(LowerClusterBarrier);
   table.Add<ttg::BarrierOp>(LowerBarrier);
   table.Add<ttg::WarpIdOp>(LowerWarpId);
   table.Add<ttg::LaneIdOp>(LowerLaneId);

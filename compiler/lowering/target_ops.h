@@ -107,6 +107,8 @@ class TargetOps {
 
   // i32: the number of this block in its cluster, which is one program. Null: the target has no clusters.
   virtual mlir::Value BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const { return {}; }
+  // All threads of its blocks wait; global memory is then visible among them.
+  virtual void ClusterBarrier(mlir::OpBuilder& b, mlir::Location loc) const {}
 
   // All threads of the block (of the warp) wait; shared and global memory is then visible among them.
   virtual void Barrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;

@@ -2,7 +2,7 @@
 // Gives every tensor of a module an encoding, and the module its launch shape.
 //
 // A tensor's encoding depends on its shape alone: lanes, then warps, spread over the fastest dimensions, one element a
-// thread. All of it in one block, also where a program has several (FunctionLowering::LeaveToFirstBlock). So all values
+// thread. All of it in one block, also where a program has several (divide_programs.cc). So all values
 // of one type keep one type, and types are changed in place: results, block arguments of every region, function
 // signatures and constants. Later passes choose better encodings; this one only has to be right.
 //

@@ -11,6 +11,14 @@ namespace tritond::compiler {
 void AddNeutralTtirPasses(mlir::OpPassManager& pm, const TtirChoices& choices) {
   // Helper functions would take descriptors that nobody knows there.
   if (choices.host_tensor_maps) pm.addPass(CreateInlinePass());
+  if (choices.num_ctas > 1) {
+    // While blocks of memory have names; those of helper functions come into sight.
+    pm.addPass(CreateInlinePass());
+    pm.addPass(CreateCanonicalizePass());
+    DivideProgramsPassOptions divide;
+    divide.blocks = choices.num_ctas;
+    pm.addPass(createDivideProgramsPass(divide));
+  }
   // First, so that what they become is simplified like all else.
   RewriteTensorDescriptorPassOptions descriptors;
   descriptors.flags = choices.descriptor_flags;

@@ -17,6 +17,7 @@ struct TtirChoices {
   bool has_bulk_copies = false;   // of blocks that descriptors name
   bool host_tensor_maps = false;  // LaunchAbi; only with bulk copies
   int64_t threads = 0;            // of a block; 0: not known
+  int num_ctas = 1;               // blocks of a cluster
 };
 
 // From parsed to canonical ttir.

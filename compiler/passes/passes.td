@@ -27,6 +27,11 @@ def RewriteTensorPointerPass : Pass<"tt-rewrite-tensor-pointer", "::mlir::Module
   let summary = "replaces block pointers by tensors of pointers and masks";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def DivideProgramsPass : Pass<"tt-divide-programs", "::mlir::ModuleOp"> {
+  let summary = "gives each block of a cluster a part of its program";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [Option<"blocks", "blocks", "int", "1", "of a cluster">];
+}
 def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::ModuleOp"> {
   let summary = "replaces tensor descriptors by tensors of pointers and masks; a kernel's by its parts";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

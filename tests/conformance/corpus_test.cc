@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -28,6 +29,9 @@ constexpr char kUpstream[] = "upstream:";
 constexpr const char* kUpstreamTargets[] = {"cuda:90",    "hip:gfx90a",  "hip:gfx942",
                                             "hip:gfx950", "hip:gfx1100", "hip:gfx1201"};
 
+// Programs of two blocks, on the device after it.
+constexpr char kClusters[] = "clusters:";
+
 class Corpus : public testing::TestWithParam<std::string> {
  protected:
   static void TearDownTestSuite() {
@@ -44,6 +48,7 @@ class Corpus : public testing::TestWithParam<std::string> {
     for (const std::string& name : launched_) {
       Everything().insert(name);
       const Outcome done = refused_.count(name) ? Outcome::kRefused : Outcome::kRight;
+      if (absl::StartsWith(GetParam(), kClusters)) continue;
       Table().Add("kernels of corpus/dev", name, GetParam(), HasFailure() ? Outcome::kWrong : done, refused_[name]);
     }
   }
@@ -56,7 +61,9 @@ class Corpus : public testing::TestWithParam<std::string> {
     CorpusKernel kernel = ReadCorpusKernel(name);
     if (kernel.ir.empty()) GTEST_SKIP() << "../shared/corpus is not there";
     launched_.push_back(name);
-    const Machine machine = {GetParam(), TargetOf(GetParam()), kernel.num_warps};
+    absl::string_view device = GetParam();
+    if (absl::ConsumePrefix(&device, kClusters)) absl::StrAppend(&kernel.options, ", \"num_ctas\": 2");
+    const Machine machine = {std::string(device), TargetOf(std::string(device)), kernel.num_warps};
     const absl::Status compiled = CompileForGpuOf(machine, kernel.ir, kernel.options);
     if (compiled.code() == absl::StatusCode::kResourceExhausted) {
       refused_[name] = std::string(compiled.message());
@@ -110,6 +117,8 @@ std::vector<std::string> Devices() {
   std::vector<std::string> devices;
   for (const Machine& machine : Machines({4}))
     if (std::find(devices.begin(), devices.end(), machine.device) == devices.end()) devices.push_back(machine.device);
+  for (const char* device : {"emulated:cuda:90", "cuda:0"})
+    if (absl::c_linear_search(devices, device)) devices.push_back(absl::StrCat(kClusters, device));
   // In one of the runs.
   if (std::any_of(devices.begin(), devices.end(),
                   [](const std::string& name) { return absl::StartsWith(name, "host"); }))

@@ -84,7 +84,6 @@ OpRow AtomicAddition(const std::string& name, const char* type) {
 OpRow Clusters() {
   OpRow row{"clusters of two blocks", "%y = arith.addi %x, %i : $I", "i32", [](In in, int i) { return in.X(i) + i; }};
   row.options = "\"num_ctas\": 2";
-  // The emulator runs the first block of each, which computes everything.
   row.refusals = {{"host", "option num_ctas = 2: must be 1"},
                   {"emulated:cuda:8", "option num_ctas = 2: must be 1"},
                   {"emulated:hip", "option num_ctas = 2: must be 1"},

@@ -362,7 +362,7 @@ namespace {
 absl::StatusOr<LlirKernel> LlirOf(const compiler::CompileResult& result) {
   if (!result.status.ok()) return WithDiagnostics(result);
   return LlirKernel{result.artifacts[0].bytes, result.metadata["shared"].get<int>(),
-                    result.metadata["global_scratch_size"].get<int>()};
+                    result.metadata["global_scratch_size"].get<int>(), result.metadata["num_ctas"].get<int>()};
 }
 
 }  // namespace
@@ -379,7 +379,7 @@ absl::Status RunLlir(const Machine& machine, const LlirKernel& kernel, workers::
                      const std::vector<Parameter>& parameters) {
   return Run(machine, kernel.text, compiler::Stage::kLlir, grid, parameters,
              absl::StrCat("\"shared\": ", kernel.shared, ", \"global_scratch_size\": ", kernel.global_scratch,
-                          ", \"global_scratch_align\": 128"));
+                          ", \"global_scratch_align\": 128, \"num_ctas\": ", kernel.blocks));
 }
 
 CorpusKernel ReadCorpusKernel(const std::string& name) {

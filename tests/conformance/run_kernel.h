@@ -123,7 +123,8 @@ absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Gr
 struct LlirKernel {
   std::string text;
   int shared = 0;          // bytes
-  int global_scratch = 0;  // bytes of each program
+  int global_scratch = 0;  // bytes of each block
+  int blocks = 1;          // of a program
 };
 absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir,
                                          const std::string& options = "");

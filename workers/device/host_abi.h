@@ -55,7 +55,8 @@ enum {
 typedef struct TritondHostRuntime {
   uint32_t version;
 
-  /* Constant in a thread: its index in the program; the program's index and the grid's size along axis 0, 1, 2. */
+  /* Constant in a thread: its index in the program; the program's index and the grid's size along axis 0, 1, 2.
+     Along axis 3: which block of the program this is, and how many it has. */
   int32_t (*thread_id)(void);
   int32_t (*program_id)(int32_t axis);
   int32_t (*num_programs)(int32_t axis);

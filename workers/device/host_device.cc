@@ -18,8 +18,8 @@
 #include "absl/strings/strip.h"
 #include "timing/steady/steady_time.h"
 #include "workers/device/emulated/tensor_map.h"
+#include "workers/device/host_cluster.h"
 #include "workers/device/host_kernel.h"
-#include "workers/device/host_program.h"
 #include "workers/device/memory_map.h"
 #include "workers/device/stack_pool.h"
 
@@ -188,7 +188,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   const uint64_t scratch_bytes[2] = {info.global_scratch_size, info.profile_scratch_size};
   for (int i = 0; i < 2; ++i) {
     if (scratch_bytes[i] == 0) continue;
-    auto buffer = Allocate(scratch_bytes[i] * grid.Programs());
+    auto buffer = Allocate(scratch_bytes[i] * grid.Programs() * info.num_ctas);
     if (!buffer.ok()) return buffer.status();
     scratch[i] = *std::move(buffer);
   }
@@ -213,6 +213,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   launch.entry = host_kernel->entry();
   launch.parameters = parameters.data();
   launch.grid = grid;
+  launch.blocks = static_cast<int>(info.num_ctas);
   launch.threads = static_cast<int>(info.num_warps * info.warp_size);
   launch.warp_size = static_cast<int>(info.warp_size);
   launch.shared_bytes = info.shared;
@@ -229,7 +230,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
 }
 
 void HostDevice::Run(HostLaunch& launch) {
-  const auto run = [&] { HostProgram(launch, stacks_).RunAll(); };
+  const auto run = [&] { HostCluster(launch, stacks_).RunAll(); };
   std::vector<std::thread> others;
   const uint64_t threads = std::min<uint64_t>(std::max(options_.threads, 1), launch.grid.Programs());
   for (uint64_t i = 1; i < threads; ++i) others.emplace_back(run);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "workers/device/host_cluster.h"
 #include "workers/device/host_program.h"
 
 namespace tritond::workers {
@@ -202,6 +203,31 @@ bool HostProgram::Arrive(PartBarrier& barrier, int warp) {
   return true;
 }
 
+// PTX ISA, "barrier.cluster".
+void HostProgram::StepAtCluster(emulated::ClusterStep step, const TritondHostSite* site) {
+  if (!MaySettle()) return Suspend();
+  Thread& thread = threads_[current_];
+  polls_ = 0;
+  if (step == emulated::ClusterStep::kArrive) {
+    thread.cluster_phase = cluster_.phase();
+    return cluster_.Arrive();
+  }
+  if (thread.cluster_phase < cluster_.phase()) return;
+  thread.wait = Wait::kCluster;
+  thread.site = site;
+  at_cluster_.push_back(current_);
+  Suspend();
+}
+
+void HostProgram::PassClusterBarrier() {
+  for (int thread : at_cluster_) {
+    threads_[thread].wait = Wait::kNothing;
+    ready_[(ready_begin_ + ready_count_) % ready_.size()] = thread;
+    ++ready_count_;
+  }
+  at_cluster_.clear();
+}
+
 void HostProgram::Complete(PartBarrier& barrier) {
   uint64_t warps = 0;
   for (int thread : barrier.waiting) {
@@ -243,6 +269,7 @@ void HostProgram::Execute(const TritondHostSite* site, const char* name, const u
   const emulated::Instruction* instruction = MayGoOn() ? InstructionNamed(name) : nullptr;
   if (instruction == nullptr) return Suspend();
   if (instruction->is_barrier) return ArriveAt(*instruction, site, name, in);
+  if (instruction->cluster != emulated::ClusterStep::kNone) return StepAtCluster(instruction->cluster, site);
   const emulated::Lane lane = {current_, in, out};
   if (instruction->order_slot >= 0) return Gather(*instruction, site, name, lane);
   if (!instruction->is_collective) {

@@ -6,12 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "timing/steady/steady_time.h"
+#include "workers/device/host_cluster.h"
 
 namespace tritond::workers {
 namespace {
 
 // What the place of a copy in flight holds.
 constexpr int kInFlight = 0x5A;
+constexpr int kClusterAxis = 3;  // host_abi.h
 
 }  // namespace
 
@@ -22,7 +24,8 @@ const char* HostProgram::WaitText(Wait wait) {
                                        "a shuffle",
                                        "an instruction of its warp",
                                        "a barrier of some threads",
-                                       "an instruction of its warp"};
+                                       "an instruction of its warp",
+                                       "a barrier of the cluster"};
   return kTexts[static_cast<int>(wait)];
 }
 
@@ -32,9 +35,11 @@ void HostLaunch::Fail(absl::Status why) {
   has_failed.store(true, std::memory_order_relaxed);
 }
 
-HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks)
+HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks, HostCluster& cluster, int rank)
     : launch_(launch),
       stacks_(stacks),
+      cluster_(cluster),
+      rank_(rank),
       shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized, launch.is_emulated,
               launch.copies_need_fences),
       ready_(launch.threads),
@@ -67,17 +72,6 @@ absl::Status HostProgram::MakeThreads() {
   return absl::OkStatus();
 }
 
-void HostProgram::RunAll() {
-  if (absl::Status made = MakeThreads(); !made.ok()) return launch_.Fail(std::move(made));
-  RunningProgram running(*this);
-  const uint64_t programs = launch_.grid.Programs();
-  while (!launch_.has_failed.load(std::memory_order_relaxed)) {
-    const uint64_t program = launch_.next_program.fetch_add(1, std::memory_order_relaxed);
-    if (program >= programs) break;
-    RunProgram(program);
-  }
-}
-
 // A fiber outlives its thread: it serves the thread of the same index in the next program.
 void HostProgram::RunThread(void* argument) {
   Thread& thread = *static_cast<Thread*>(argument);
@@ -87,13 +81,14 @@ void HostProgram::RunThread(void* argument) {
     if (program.MaySettle()) {
       thread.has_ended = true;
       ++program.ended_;
+      program.cluster_.Leave();
     }
     thread.fiber->Suspend();
   }
 }
 
-void HostProgram::RunProgram(uint64_t program) {
-  program_index_ = program;
+void HostProgram::Start(uint64_t program) {
+  block_index_ = program * launch_.blocks + rank_;
   program_[0] = program % launch_.grid.x;
   program_[1] = program / launch_.grid.x % launch_.grid.y;
   program_[2] = program / launch_.grid.x / launch_.grid.y;
@@ -109,6 +104,7 @@ void HostProgram::RunProgram(uint64_t program) {
   tensors_.Clear();
   exchange_.Clear();
   barriers_.clear();
+  at_cluster_.clear();
   ended_ = 0;
   ready_begin_ = 0;
   ready_count_ = threads_.size();
@@ -121,13 +117,23 @@ void HostProgram::RunProgram(uint64_t program) {
     thread.has_signalled = false;
     ready_[thread.index] = thread.index;
   }
+}
+
+bool HostProgram::RunReady() {
+  RunningProgram running(*this);
+  bool has_run = false;
   while (ready_count_ > 0 || RunAnyGathered()) {
+    has_run = true;
     current_ = ready_[ready_begin_];
     ready_begin_ = ready_begin_ + 1 == ready_.size() ? 0 : ready_begin_ + 1;
     --ready_count_;
     threads_[current_].fiber->Resume();
-    if (launch_.has_failed.load(std::memory_order_relaxed)) return;
+    if (launch_.has_failed.load(std::memory_order_relaxed)) return false;
   }
+  return has_run;
+}
+
+void HostProgram::End() {
   if (launch_.has_failed.load(std::memory_order_relaxed)) return;
   if (ended_ < launch_.threads) {
     Complain(absl::StatusCode::kInvalidArgument, Deadlock());
@@ -140,9 +146,12 @@ void HostProgram::RunProgram(uint64_t program) {
   }
 }
 
-int32_t HostProgram::ProgramId(int axis) const { return static_cast<int32_t>(program_[axis]); }
+int32_t HostProgram::ProgramId(int axis) const {
+  return axis == kClusterAxis ? rank_ : static_cast<int32_t>(program_[axis]);
+}
 
 int32_t HostProgram::NumPrograms(int axis) const {
+  if (axis == kClusterAxis) return launch_.blocks;
   return static_cast<int32_t>(axis == 0 ? launch_.grid.x : axis == 1 ? launch_.grid.y : launch_.grid.z);
 }
 
@@ -295,7 +304,7 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
 bool HostProgram::MayUpdate(const TritondHostSite* site, uint64_t address, uint32_t kind) {
   if (!launch_.is_emulated || (kind & 3) != TRITOND_HOST_ATOMIC) return true;
   const bool of_work_group = (kind & TRITOND_HOST_WORK_GROUP) != 0;
-  return launch_.atomic_scopes.Update(address, program_index_, of_work_group) ||
+  return launch_.atomic_scopes.Update(address, block_index_, of_work_group) ||
          Complain(
              absl::StatusCode::kInvalidArgument,
              absl::StrCat("programs update the same place in global memory, and not all by atomic operations of the "

@@ -34,7 +34,8 @@ struct HostLaunch {
   void (*entry)(void* const*) = nullptr;
   void* const* parameters = nullptr;
   Grid grid;
-  int threads = 0;  // of a program, at most 1024
+  int blocks = 1;   // of a program
+  int threads = 0;  // of a block, at most 1024
   int warp_size = 32;
   uint64_t shared_bytes = 0;
   bool check_uninitialized = false;
@@ -54,18 +55,28 @@ struct HostLaunch {
   void Fail(absl::Status why);
 };
 
-// Runs programs of a launch on the calling system thread, one after the other, each with a fiber a thread.
+class HostCluster;
+
+// Runs a block of programs of a launch on the calling system thread, one program after the other, with a fiber a
+// thread. Most programs are one block (HostCluster).
 //
-// A fiber runs until it must wait: for the program's threads or its warp's. The last to arrive goes on, the others
+// A fiber runs until it must wait: for the block's threads or its warp's. The last to arrive goes on, the others
 // queue after it. When none can run and some have not ended, they wait for each other forever: an error that names
 // where. The first error ends the launch; fibers are then abandoned where they are.
 class HostProgram final {
  public:
-  HostProgram(HostLaunch& launch, StackPool& stacks);
+  // The block `rank` of programs that `cluster` runs.
+  HostProgram(HostLaunch& launch, StackPool& stacks, HostCluster& cluster, int rank);
   ~HostProgram();
 
-  // Takes the next programs of the grid until there are no more or one fails.
-  void RunAll();
+  absl::Status MakeThreads();
+  void Start(uint64_t program);
+  // Until none of its threads can go on, or the launch has failed. Whether one could.
+  bool RunReady();
+  // Once no block can go on.
+  void End();
+  // All blocks have come to the barrier of the cluster.
+  void PassClusterBarrier();
 
   // What the kernel's code calls, through host_runtime.cc; on a fiber.
   int32_t ThreadId() const { return current_; }
@@ -86,7 +97,7 @@ class HostProgram final {
   void Execute(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out);
 
  private:
-  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction, kPartBarrier, kOthersOfWarp };
+  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction, kPartBarrier, kOthersOfWarp, kCluster };
   class Registers;  // what instructions see of the program
 
   struct Copy {
@@ -105,6 +116,7 @@ class HostProgram final {
     const char* instruction = nullptr;      // that it waits at
     uint64_t order = 0;                     // of that instruction in the code, when it waits for kOthersOfWarp
     bool has_signalled = false;             // the first half of a split barrier
+    uint64_t cluster_phase = 0;             // of the barrier of the cluster, when it arrived there
     bool has_ended = false;
     std::deque<Copy> copies;    // in flight
     std::deque<size_t> groups;  // how many of these each group has
@@ -148,8 +160,6 @@ class HostProgram final {
 
   static const char* WaitText(Wait wait);
   static void RunThread(void* thread);
-  absl::Status MakeThreads();
-  void RunProgram(uint64_t program);
   // False when the launch has failed, here or elsewhere: the thread must suspend itself and will not go on. What says
   // why is made and gone inside these functions, since the fiber's stack is abandoned.
   bool MayGoOn();
@@ -178,6 +188,7 @@ class HostProgram final {
                 const uint64_t* in);
   bool MayArriveAt(const PartBarrier& barrier, const TritondHostSite* site, const char* name, const uint64_t* in);
   bool Arrive(PartBarrier& barrier, int warp);
+  void StepAtCluster(emulated::ClusterStep step, const TritondHostSite* site);
   void Complete(PartBarrier& barrier);
   // Where the lanes that take part meet; null when this one is not among those that it names.
   Meeting* MeetingFor(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
@@ -200,6 +211,8 @@ class HostProgram final {
 
   HostLaunch& launch_;
   StackPool& stacks_;
+  HostCluster& cluster_;
+  const int rank_;  // in the cluster
   std::unique_ptr<emulated::Machine> registers_;
   SharedMemory shared_;
   std::vector<Thread> threads_;
@@ -209,7 +222,7 @@ class HostProgram final {
   size_t ready_begin_ = 0;
   size_t ready_count_ = 0;
   uint32_t program_[3] = {0, 0, 0};
-  uint64_t program_index_ = 0;  // in the grid
+  uint64_t block_index_ = 0;  // in the grid
   int current_ = 0;
   int ended_ = 0;
   uint32_t ticks_ = 0;
@@ -219,6 +232,7 @@ class HostProgram final {
   emulated::TensorMemory tensors_;
   emulated::RegisterExchange exchange_;
   std::map<uint64_t, PartBarrier> barriers_;  // by their numbers
+  std::vector<int> at_cluster_;               // threads that wait for other blocks
   int polls_ = 0;                             // in vain, since somebody last went on
   const MemoryRange* last_range_ = nullptr;   // where the last access of global memory was
 };

@@ -26,6 +26,8 @@ constexpr Row kRows[] = {
     {"barrier.cta.sync.count", "barrier.cta.sync $0, $1;"},
     {"barrier.cta.arrive.aligned.count", "barrier.cta.arrive.aligned $0, $1;"},
     {"barrier.cta.arrive.count", "barrier.cta.arrive $0, $1;"},
+    {"barrier.cluster.arrive.aligned", "barrier.cluster.arrive.aligned;"},
+    {"barrier.cluster.wait.aligned", "barrier.cluster.wait.aligned;"},
     {"barrier0", "bar.sync 0;"},
     {"membar.cta", "membar.cta;"},
     {"membar.gl", "membar.gl;"},

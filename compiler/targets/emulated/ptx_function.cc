@@ -28,6 +28,8 @@ namespace tritond::compiler::emulated {
 namespace {
 
 using Kind = PtxOperand::Kind;
+
+constexpr int kClusterAxis = 3;  // of the run-time: the block in its cluster, and how many it has
 using host::RuntimeFunction;
 
 // How an instruction that the run-time executes uses its operands.
@@ -305,7 +307,7 @@ absl::Status PtxFunction::EmitMove(const PtxStatement& statement) {
   return absl::OkStatus();
 }
 
-// Of all threads or of some ("bar.sync 1, 64"), and of the warp.
+// Of all threads or of some ("bar.sync 1, 64"), of the warp, and of the cluster.
 absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
   const std::vector<PtxOperand>& operands = statement.operands;
   const auto is = [&](uint64_t value) {
@@ -318,6 +320,12 @@ absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
       return absl::InvalidArgumentError(
           absl::StrCat("the emulator has ", statement.Name(), " only for all lanes of a warp"));
     CallRuntime(RuntimeFunction::kWarpBarrier, {Site()});
+    return absl::OkStatus();
+  }
+  if (statement.Has("cluster")) {
+    const bool arrives = statement.Has("arrive");
+    if (arrives == statement.Has("wait") || !operands.empty()) return Unknown(statement);
+    Execute(arrives ? "ptx:barrier.cluster.arrive" : "ptx:barrier.cluster.wait", {}, 0);
     return absl::OkStatus();
   }
   const bool waits = statement.Has("sync");
@@ -404,10 +412,23 @@ absl::StatusOr<llvm::Value*> PtxFunction::SpecialRegister(llvm::StringRef name) 
   if (what == "laneid") value = b_.CreateAnd(thread(), 31);
   if (what == "warpid") value = b_.CreateLShr(thread(), 5);
   if (what == "nwarpid") value = b_.getInt32((call_.threads + 31) / 32);
-  if (what == "ctaid" || what == "clusterid") value = CallRuntime(RuntimeFunction::kProgramId, {b_.getInt32(axis)});
-  if (what == "nctaid" || what == "nclusterid") value = CallRuntime(RuntimeFunction::kNumPrograms, {b_.getInt32(axis)});
-  if (what == "cluster_ctaid" || what == "cluster_ctarank" || what == "smid") value = b_.getInt32(0);
-  if (what == "cluster_nctaid" || what == "cluster_nctarank" || what == "nsmid") value = b_.getInt32(1);
+  const auto number = [&](int along) -> llvm::Value* {
+    return CallRuntime(RuntimeFunction::kProgramId, {b_.getInt32(along)});
+  };
+  const auto count = [&](int along) -> llvm::Value* {
+    return CallRuntime(RuntimeFunction::kNumPrograms, {b_.getInt32(along)});
+  };
+  const bool has_clusters = axis == 0;  // blocks of a program lie along x
+  const auto block = [&]() -> llvm::Value* { return has_clusters ? number(kClusterAxis) : b_.getInt32(0); };
+  const auto blocks = [&]() -> llvm::Value* { return has_clusters ? count(kClusterAxis) : b_.getInt32(1); };
+  if (what == "clusterid") value = number(axis);
+  if (what == "nclusterid") value = count(axis);
+  if (what == "ctaid") value = b_.CreateAdd(b_.CreateMul(number(axis), blocks()), block());
+  if (what == "nctaid") value = b_.CreateMul(count(axis), blocks());
+  if (what == "cluster_ctaid" || what == "cluster_ctarank") value = block();
+  if (what == "cluster_nctaid" || what == "cluster_nctarank") value = blocks();
+  if (what == "smid") value = b_.getInt32(0);
+  if (what == "nsmid") value = b_.getInt32(1);
   if (what == "globaltimer" || what == "clock" || what == "clock64")
     value = Execute(("ptx:" + what + " 1").str(), {}, 1)[0];
   if (!value) return absl::InvalidArgumentError(absl::StrCat("the emulator has no register %", name.str()));

@@ -149,7 +149,7 @@ class BulkLoadsPass : public impl::BulkLoadsPassBase<BulkLoadsPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       if (!function.isPublic() || !function.getBody().hasOneBlock()) continue;
-      bool may_hear = false;
+      bool may_hear = false, hears_before = false;
       llvm::SmallVector<BlockLoad> loads;
       int64_t bytes = AllocatedBytes(function) + MostScratchBytes(function);
       function.walk([&](Operation* op) {
@@ -157,10 +157,11 @@ class BulkLoadsPass : public impl::BulkLoadsPassBase<BulkLoadsPass> {
         auto load = llvm::dyn_cast<tt::LoadOp>(op);
         std::optional<BlockLoad> found = load ? BlockLoadOf(load) : std::nullopt;
         if (!found) return;
+        hears_before |= may_hear;
         loads.push_back(*found);
         bytes += BufferBytes(found->buffer);
       });
-      if (!may_hear && !loads.empty() && bytes + kSmallBytes <= max_shared_bytes) Replace(loads);
+      if (!hears_before && !loads.empty() && bytes + kSmallBytes <= max_shared_bytes) Replace(loads);
     }
   }
 };

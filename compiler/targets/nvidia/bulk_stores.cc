@@ -186,11 +186,14 @@ class FunctionStores final {
 // Whether there are stores that bulk copies may take the place of.
 bool FunctionStores::Find() {
   stores_.clear();
-  if (function_
-          .walk([](Operation* op) {
-            return MayTellOthers(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-          })
-          .wasInterrupted())
+  bool follows_store = false;
+  auto tells_others = [&](Operation* op) {
+    follows_store |= BlockStoreOf(op).has_value();
+    // The other blocks of the cluster see what has been stored before they meet.
+    if (llvm::isa<tt::ClusterBarrierOp>(op)) return follows_store || op->getParentOp() != function_;
+    return MayTellOthers(op);
+  };
+  if (function_.walk([&](Operation* op) { return mlir::WalkResult(mlir::failure(tells_others(op))); }).wasInterrupted())
     return false;
   llvm::SmallVector<BlockStore> found;
   function_.walk([&](Operation* op) {
@@ -392,7 +395,7 @@ class BulkStoresPass : public impl::BulkStoresPassBase<BulkStoresPass> {
   using BulkStoresPassBase::BulkStoresPassBase;
   void runOnOperation() override {
     auto ctas = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
-    if (ctas && ctas.getInt() > 1) return;
+    if (ctas && ctas.getInt() > 1 && !getOperation()->hasAttr(ttg::kDividedAttr)) return;
     for (auto function : getOperation().getOps<tt::FuncOp>())
       if (function.isPublic())
         FunctionStores(function, {max_shared_bytes, reserved_shared_bytes, registers, multiprocessors}).Run();

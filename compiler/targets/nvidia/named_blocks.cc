@@ -21,7 +21,8 @@ bool MayAccessTensor(mlir::Operation* op, tt::BlockMaskOp block, bool reads_too)
 bool MayHearOfOthers(mlir::Operation* op) {
   if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return load.getIsVolatile();
   if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return rmw.getSem() != tt::MemSemantic::kRelaxed;
-  return llvm::isa<tt::AtomicCASOp, tt::AtomicPollOp, tt::CallOp, ttg::WarpSpecializeOp>(op) || IsOpaqueAccess(op);
+  return llvm::isa<tt::AtomicCASOp, tt::AtomicPollOp, tt::CallOp, tt::ClusterBarrierOp, ttg::WarpSpecializeOp>(op) ||
+         IsOpaqueAccess(op);
 }
 
 bool IsOpaqueAccess(mlir::Operation* op) {

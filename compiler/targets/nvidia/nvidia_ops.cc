@@ -62,6 +62,13 @@ mlir::Value NvidiaOps::BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) co
   return EmitIntrinsic(b, loc, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", b.getI32Type(), {});
 }
 
+// Bulk copies read what threads have stored: the fence comes before others know of it.
+void NvidiaOps::ClusterBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
+  EmitIntrinsic(b, loc, "llvm.nvvm.fence.proxy.async.global", nullptr, {});
+  EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cluster.arrive.aligned", nullptr, {});
+  EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cluster.wait.aligned", nullptr, {});
+}
+
 void NvidiaOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
   EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cta.sync.aligned.all", nullptr, {EmitI32(b, loc, 0)});
 }

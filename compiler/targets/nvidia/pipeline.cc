@@ -29,9 +29,8 @@ bool HasBulkCopies(const KernelOptions& options, const Architecture& arch) {
   return arch.compute_capability == kBulkCapability && options.global_scratch && options.own.Boolean(kBulkCopies, true);
 }
 
-// A program of several blocks has no bulk copies.
 bool HasHostMaps(const KernelOptions& options, const Architecture& arch) {
-  return HasBulkCopies(options, arch) && options.host_tensor_maps && options.num_ctas == 1;
+  return HasBulkCopies(options, arch) && options.host_tensor_maps;
 }
 
 void AddAllTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
@@ -160,7 +159,8 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const 
   AddNeutralTtirPasses(pm, {.descriptor_flags = options.descriptor_flags,
                             .has_bulk_copies = HasBulkCopies(options, arch),
                             .host_tensor_maps = HasHostMaps(options, arch),
-                            .threads = int64_t{options.num_warps} * kLanes});
+                            .threads = int64_t{options.num_warps} * kLanes,
+                            .num_ctas = options.num_ctas});
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,

@@ -37,16 +37,17 @@ def text(built: typing.Any) -> str:
     return re.sub(r'"(?:/[^"/]+)+/([^"/]+)"', r'"\1"', built.asm["ttir"])
 
 
-def options(built: typing.Any) -> dict[str, typing.Any]:
-    """What it was compiled with."""
-    return {name: value for name, value in built.metadata._asdict().items() if isinstance(value, (int, float, str, bool, type(None)))}
+def options(built: typing.Any, num_warps: int | None = None) -> dict[str, typing.Any]:
+    """What it was compiled with. Upstream counts warps that it adds for partitions, too; `num_warps` are the source's."""
+    found = {name: value for name, value in built.metadata._asdict().items() if isinstance(value, (int, float, str, bool, type(None)))}
+    return {**found, "num_warps": num_warps or found["num_warps"]}
 
 
-def write(built: typing.Any, name: str, folder: pathlib.Path) -> None:
+def write(built: typing.Any, name: str, folder: pathlib.Path, num_warps: int | None = None) -> None:
     """NAME.ttir, NAME.json, NAME.up.ptx and NAME.up.cubin."""
     parameters = [(parameter, kind) for parameter, kind in built.src.signature.items() if kind != "constexpr"]
     stem = folder / name
-    stem.with_suffix(".json").write_text(json.dumps({"case": name, "params": parameters, "options": options(built)}, indent=1))
+    stem.with_suffix(".json").write_text(json.dumps({"case": name, "params": parameters, "options": options(built, num_warps)}, indent=1))
     stem.with_suffix(".ttir").write_text(text(built))
     stem.with_suffix(".up.ptx").write_text(built.asm["ptx"])
     stem.with_suffix(".up.cubin").write_bytes(built.asm["cubin"])
@@ -55,7 +56,8 @@ def write(built: typing.Any, name: str, folder: pathlib.Path) -> None:
 def dump(make: typing.Callable[[], typing.Any], folder: pathlib.Path) -> None:
     """Compiles one case."""
     case = make()
-    write(case.kernel.warmup(*case.args, grid=case.grid, **case.constexprs, **case.options), make.__name__, folder)
+    built = case.kernel.warmup(*case.args, grid=case.grid, **case.constexprs, **case.options)
+    write(built, make.__name__, folder, case.options.get("num_warps", 4))
 
 
 def main() -> int:

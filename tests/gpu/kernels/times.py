@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import importlib
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -86,17 +87,17 @@ def launcher(build: pathlib.Path, name: str, grid: tuple[int, ...], arguments: l
     """A launch of a build's binary with arguments of these kinds, and its registers a thread."""
     meta = json.loads((build / f"{name}.json").read_text())
     function, registers = load((build / f"{name}.cubin").read_bytes(), meta)
-    grid = (*grid, 1, 1)[:3]
+    ctas = meta.get("num_ctas", 1)
+    blocks = (grid[0] * ctas, *grid[1:], 1, 1)[:3]
     entries = list(meta.get("tensordesc_meta") or [])
     values = [v for kind, value in arguments for v in parameters(kind, value, entries)]
-    ctas = meta.get("num_ctas", 1)
-    scratch = torch.empty(max(1, meta.get("global_scratch_size", 0) * grid[0] * grid[1] * grid[2] * ctas), dtype=torch.uint8, device="cuda")
+    scratch = torch.empty(max(1, meta.get("global_scratch_size", 0) * math.prod(blocks)), dtype=torch.uint8, device="cuda")
     values += [ctypes.c_void_p(scratch.data_ptr()), ctypes.c_void_p(0)]
     packed = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
 
     def launch(_keep: tuple[typing.Any, ...] = (values, scratch)) -> None:
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        check(CUDA.cuLaunchKernel(function, *grid, 32 * meta["num_warps"], 1, 1, meta["shared"], stream, packed, None), "cuLaunchKernel")
+        check(CUDA.cuLaunchKernel(function, *blocks, 32 * meta["num_warps"], 1, 1, meta["shared"], stream, packed, None), "cuLaunchKernel")
 
     return launch, registers
 

@@ -25,6 +25,8 @@ absl::StatusOr<Instruction> FindPtx(absl::string_view text) {
   }
   if (name.opcode() == "barrier" && name.words.size() == 2 && (name.Has("sync") || name.Has("arrive")))
     return Instruction{false, false, nullptr, -1, /*is_barrier=*/true, /*waits=*/name.Has("sync")};
+  if (parts[0] == "barrier.cluster.arrive") return Instruction{.cluster = ClusterStep::kArrive};
+  if (parts[0] == "barrier.cluster.wait") return Instruction{.cluster = ClusterStep::kWait};
   for (auto find : {FindScalar, FindConversion}) {
     if (Runner run = find(name)) {
       Instruction arithmetic{false, false, std::move(run)};

@@ -100,6 +100,9 @@ struct Call {
 
 using Runner = std::function<Fault(const Call&)>;
 
+// What a thread does at the barrier of its program's blocks.
+enum class ClusterStep { kNone, kArrive, kWait };
+
 // An instruction with all its modifiers and the number of slots of each operand.
 struct Instruction {
   bool is_collective = false;  // all lanes of a warp execute it together
@@ -114,6 +117,7 @@ struct Instruction {
   int order_slot = -1;
   // Touches registers alone: whoever waits for something in a loop gets no nearer by it.
   bool is_arithmetic = false;
+  ClusterStep cluster = ClusterStep::kNone;  // which the program's blocks run themselves
 };
 
 // The instruction of `name`, its operands' sizes after blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
