@@ -82,9 +82,7 @@ unsigned TiedDimensions::NodeOf(Value value, int dimension) {
   return it->second;
 }
 
-void TiedDimensions::Tie(Value a, int of_a, Value b, int of_b) {
-  classes_.join(NodeOf(a, of_a), NodeOf(b, of_b));
-}
+void TiedDimensions::Tie(Value a, int of_a, Value b, int of_b) { classes_.join(NodeOf(a, of_a), NodeOf(b, of_b)); }
 
 void TiedDimensions::KeepWhole(Value value, int dimension) { whole_.push_back(NodeOf(value, dimension)); }
 

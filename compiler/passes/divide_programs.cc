@@ -34,7 +34,7 @@ using mlir::Operation;
 using mlir::Value;
 using Member = TiedDimensions::Member;
 
-constexpr int64_t kLeastRows = 16;    // of a dot, in a block
+constexpr int64_t kLeastRows = 16;   // of a dot, in a block
 constexpr double kLeastShare = 0.5;  // of the work, for blocks to compute the rest once each
 
 double Elements(llvm::ArrayRef<int64_t> shape) {
@@ -72,8 +72,9 @@ class Division final {
   // `meetings`: accesses before which the blocks meet.
   void Make(llvm::ArrayRef<Operation*> meetings);
 
- private:
   bool Divides(Value value) const { return value && dimension_.contains(value); }
+
+ private:
   bool HasEnough(Value value, int64_t least) const;
   // Adds to `offset` along `dimension` of `block` where this one's part begins.
   void Move(mlir::OpOperand& offset, Value block, int dimension);
@@ -114,7 +115,8 @@ double Division::Share() {
   function_.walk([&](Operation* op) {
     if (IsDot(op)) {
       const auto a = BlockShapeOf(op->getOperand(0).getType());
-      dots[Divides(op->getResult(0))] += Elements(BlockShapeOf(op->getResult(0).getType())) * static_cast<double>(a.back());
+      dots[Divides(op->getResult(0))] +=
+          Elements(BlockShapeOf(op->getResult(0).getType())) * static_cast<double>(a.back());
     } else if (Value block = BlockAccessedBy(op)) {
       accesses[Divides(block)] += Elements(BlockShapeOf(block.getType()));
     }
@@ -253,7 +255,8 @@ bool MayBeDivided(tt::FuncOp function) {
 
 // Partitions run apart, so they do not meet another block together.
 bool HasPartitions(tt::FuncOp function) {
-  return function.walk([](scf::ForOp loop) { return mlir::WalkResult(mlir::failure(loop->hasAttr("tt.warp_specialize"))); })
+  return function
+      .walk([](scf::ForOp loop) { return mlir::WalkResult(mlir::failure(loop->hasAttr("tt.warp_specialize"))); })
       .wasInterrupted();
 }
 
@@ -270,7 +273,8 @@ bool DivideProgram(tt::FuncOp function, int blocks) {
       best.emplace(std::move(division));
   }
   if (!best) return false;
-  const SmallVector<Operation*> meetings = AccessesBehindOtherBlocks(function);
+  const SmallVector<Operation*> meetings =
+      AccessesBehindOtherBlocks(function, [&](Operation* op) { return best->Divides(BlockAccessedBy(op)); });
   if (!meetings.empty() && HasPartitions(function)) return false;
   best->Make(meetings);
   return true;

@@ -86,7 +86,8 @@ TEST_P(Clusters, AreWrongWithoutTheirBarriers) {
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const std::string with = kernel->text;
   for (const char* half : {"arrive", "wait"})
-    absl::StrReplaceAll({{absl::StrCat("call void @llvm.nvvm.barrier.cluster.", half, ".aligned()"), ""}}, &kernel->text);
+    absl::StrReplaceAll({{absl::StrCat("call void @llvm.nvvm.barrier.cluster.", half, ".aligned()"), ""}},
+                        &kernel->text);
   ASSERT_FALSE(kernel->text == with) << "no barrier";
   Array x = Numbers();
   const absl::Status status = RunLlir(machine, *kernel, {1}, {x});
@@ -94,8 +95,11 @@ TEST_P(Clusters, AreWrongWithoutTheirBarriers) {
   EXPECT_FALSE(Agree(x, Turned(GetParam().added)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Turns, Clusters, testing::Values(Case{kOnce, 0, 2}, Case{kOnce, 0, 8}, Case{kLoop, 3, 2}, Case{kLoop, 3, 4}),
-                         [](const auto& info) { return absl::StrCat(info.param.added, "Added", info.param.blocks, "Blocks"); });
+INSTANTIATE_TEST_SUITE_P(Turns, Clusters,
+                         testing::Values(Case{kOnce, 0, 2}, Case{kOnce, 0, 8}, Case{kLoop, 3, 2}, Case{kLoop, 3, 4}),
+                         [](const auto& info) {
+                           return absl::StrCat(info.param.added, "Added", info.param.blocks, "Blocks");
+                         });
 
 // Nobody can have a part of a number: the other block ends at once.
 TEST(Clusters, ComputeNumbersInTheFirstBlock) {

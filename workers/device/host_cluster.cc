@@ -6,8 +6,7 @@
 namespace tritond::workers {
 
 HostCluster::HostCluster(HostLaunch& launch, StackPool& stacks) : launch_(launch) {
-  for (int i = 0; i < launch.blocks; ++i)
-    blocks_.push_back(std::make_unique<HostProgram>(launch, stacks, *this, i));
+  for (int i = 0; i < launch.blocks; ++i) blocks_.push_back(std::make_unique<HostProgram>(launch, stacks, *this, i));
 }
 
 void HostCluster::RunAll() {

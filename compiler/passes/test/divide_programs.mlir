@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --tt-divide-programs=blocks=2 --canonicalize | FileCheck %s
 
-// Each block adds half of the elements. The load is behind nobody's store, and the store behind loads of both.
+// Each block adds half of the elements. Different arguments are different data: nobody waits.
 //       CHECK: module attributes {ttg.divided}
 // CHECK-LABEL: @elements
 //   CHECK-DAG:   %[[B:.*]] = tt.block_in_cluster : i32
@@ -10,8 +10,8 @@
 //       CHECK:   %[[S:.*]] = tt.splat %[[O]] : i32 -> tensor<64xi32>
 //       CHECK:   arith.addi %[[R]], %[[S]] : tensor<64xi32>
 //       CHECK:   tt.load %{{.*}} : tensor<64x!tt.ptr<f32>>
-//       CHECK:   tt.cluster_barrier
-//  CHECK-NEXT:   tt.store %{{.*}} : tensor<64x!tt.ptr<f32>>
+//   CHECK-NOT:   tt.cluster_barrier
+//       CHECK:   tt.store %{{.*}} : tensor<64x!tt.ptr<f32>>
 module {
   tt.func public @elements(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
     %size = arith.constant 128 : i32
@@ -42,8 +42,8 @@ module {
 //       CHECK:     tt.load %{{.*}} : tensor<32x32x!tt.ptr<f16>>
 //       CHECK:     tt.load %{{.*}} : tensor<32x32x!tt.ptr<f16>>
 //       CHECK:     tt.dot %{{.*}} : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
-//       CHECK:   tt.cluster_barrier
-//  CHECK-NEXT:   tt.store %{{.*}} : tensor<32x32x!tt.ptr<f32>>
+//   CHECK-NOT:   tt.cluster_barrier
+//       CHECK:   tt.store %{{.*}} : tensor<32x32x!tt.ptr<f32>>
 module {
   tt.func public @product(%a: !tt.ptr<f16>, %b: !tt.ptr<f16>, %c: !tt.ptr<f32>, %steps: i32) {
     %zero = arith.constant dense<0.0> : tensor<32x64xf32>
@@ -85,39 +85,45 @@ module {
 
 // -----
 
-// Rows are divided, of which all columns are added up. A loop that reads what it has stored meets twice an iteration.
-// The number of rows, a scalar, is stored by the first block.
+// Rows are divided, of which all columns are added up. What a block stores in an iteration, itself alone loads in the
+// next one. The number of rows, a scalar, is stored by the first block. All load it then.
 // CHECK-LABEL: @rows
 //       CHECK:   scf.for
-//       CHECK:     tt.cluster_barrier
-//  CHECK-NEXT:     tt.load %{{.*}} : tensor<32x16x!tt.ptr<f32>>
+//   CHECK-NOT:     tt.cluster_barrier
+//       CHECK:     tt.load %{{.*}} : tensor<32x16x!tt.ptr<i32>>
 //       CHECK:     "tt.reduce"
-//       CHECK:     tt.cluster_barrier
-//  CHECK-NEXT:     tt.store %{{.*}} : tensor<32x16x!tt.ptr<f32>>
+//   CHECK-NOT:     tt.cluster_barrier
+//       CHECK:     tt.store %{{.*}} : tensor<32x16x!tt.ptr<i32>>
 //       CHECK:   %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32
 //       CHECK:   scf.if %[[FIRST]] {
 //  CHECK-NEXT:     tt.store %{{.*}} : !tt.ptr<i32>
+//       CHECK:   tt.cluster_barrier
+//  CHECK-NEXT:   tt.load %{{.*}} : !tt.ptr<i32>
+//       CHECK:   tt.store %{{.*}} : tensor<32x16x!tt.ptr<i32>>
 module {
-  tt.func public @rows(%x: !tt.ptr<f32>, %count: !tt.ptr<i32>, %steps: i32) {
+  tt.func public @rows(%x: !tt.ptr<i32>, %count: !tt.ptr<i32>, %steps: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
     %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
     %b = tt.broadcast %e : tensor<64x1xi32> -> tensor<64x16xi32>
-    %s = tt.splat %x : !tt.ptr<f32> -> tensor<64x16x!tt.ptr<f32>>
-    %p = tt.addptr %s, %b : tensor<64x16x!tt.ptr<f32>>, tensor<64x16xi32>
+    %s = tt.splat %x : !tt.ptr<i32> -> tensor<64x16x!tt.ptr<i32>>
+    %p = tt.addptr %s, %b : tensor<64x16x!tt.ptr<i32>>, tensor<64x16xi32>
     scf.for %i = %c0 to %steps step %c1 : i32 {
-      %v = tt.load %p : tensor<64x16x!tt.ptr<f32>>
+      %v = tt.load %p : tensor<64x16x!tt.ptr<i32>>
       %sum = "tt.reduce"(%v) <{axis = 1 : i32}> ({
-      ^bb0(%l: f32, %m: f32):
-        %t = arith.addf %l, %m : f32
-        tt.reduce.return %t : f32
-      }) : (tensor<64x16xf32>) -> tensor<64xf32>
-      %se = tt.expand_dims %sum {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
-      %sb = tt.broadcast %se : tensor<64x1xf32> -> tensor<64x16xf32>
-      tt.store %p, %sb : tensor<64x16x!tt.ptr<f32>>
+      ^bb0(%l: i32, %m: i32):
+        %t = arith.addi %l, %m : i32
+        tt.reduce.return %t : i32
+      }) : (tensor<64x16xi32>) -> tensor<64xi32>
+      %se = tt.expand_dims %sum {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+      %sb = tt.broadcast %se : tensor<64x1xi32> -> tensor<64x16xi32>
+      tt.store %p, %sb : tensor<64x16x!tt.ptr<i32>>
     }
     tt.store %count, %steps : !tt.ptr<i32>
+    %again = tt.load %count : !tt.ptr<i32>
+    %all = tt.splat %again : i32 -> tensor<64x16xi32>
+    tt.store %p, %all : tensor<64x16x!tt.ptr<i32>>
     tt.return
   }
 }
