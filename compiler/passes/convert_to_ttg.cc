@@ -2,9 +2,10 @@
 // Gives every tensor of a module an encoding, and the module its launch shape.
 //
 // A tensor's encoding depends on its shape alone: lanes, then warps, spread over the fastest dimensions, one element a
-// thread. All of it in one block, also where a program has several (divide_programs.cc). So all values
-// of one type keep one type, and types are changed in place: results, block arguments of every region, function
-// signatures and constants. Later passes choose better encodings; this one only has to be right.
+// thread. Of some matrices warps have whole rows (RowsOfWarps). All of it in one block, also where a program has
+// several (divide_programs.cc). So all values of one type keep one type, and types are changed in place: results, block
+// arguments of every region, function signatures and constants. Later passes choose better encodings; this one only has
+// to be right.
 //
 // Some operations tie the encodings of their operands and results. They are repaired after the walk, with conversions
 // to or from the default:
@@ -25,6 +26,7 @@
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace tritond::compiler {
 
@@ -51,10 +53,54 @@ bool IsBlockPointer(Type type) {
   return ptr && llvm::isa<RankedTensorType>(ptr.getPointeeType());
 }
 
+// Which matrices a warp should hold whole rows of: those that are reduced, scanned or gathered along rows, more often
+// than along columns, and of which neither memory nor dots say how threads hold them. A warp then does so by itself.
+class RowsOfWarps final {
+ public:
+  explicit RowsOfWarps(mlir::ModuleOp module) {
+    module.walk([&](Operation* op) {
+      llvm::TypeSwitch<Operation*>(op)
+          .Case<tt::ReduceOp, tt::ScanOp>([&](auto along) { Count(op, along.getAxis()); })
+          .Case<tt::GatherOp>([&](auto along) { Count(op, along.getAxis()); })
+          .Case<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::DotOp, tt::DotScaledOp>([&](auto) {
+            for (Value operand : op->getOperands())
+              if (std::optional<Shape> shape = ShapeOf(operand.getType())) elsewhere_.insert(*shape);
+          });
+    });
+  }
+
+  bool Holds(RankedTensorType type) const {
+    const std::optional<Shape> shape = ShapeOf(type);
+    return shape && !elsewhere_.contains(*shape) && votes_.lookup(*shape) > 0;
+  }
+
+ private:
+  using Shape = std::pair<int64_t, int64_t>;
+  static constexpr int kIterations = 8;  // of a loop, as a guess
+
+  static std::optional<Shape> ShapeOf(Type type) {
+    auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getRank() != 2) return std::nullopt;
+    return Shape(tensor.getDimSize(0), tensor.getDimSize(1));
+  }
+
+  void Count(Operation* op, unsigned axis) {
+    const std::optional<Shape> shape = ShapeOf(op->getOperand(0).getType());
+    if (!shape) return;
+    int64_t times = 1;
+    for (Operation* at = op; (at = at->getParentOfType<mlir::LoopLikeOpInterface>());) times *= kIterations;
+    votes_[*shape] += axis == 1 ? times : -times;
+  }
+
+  llvm::DenseMap<Shape, int64_t> votes_;
+  llvm::DenseSet<Shape> elsewhere_;
+};
+
 // Changes the types of a module in place. Tensors that have an encoding keep it.
 class Retyper final {
  public:
-  Retyper(unsigned num_warps, unsigned threads_per_warp) : num_warps_(num_warps), threads_per_warp_(threads_per_warp) {}
+  Retyper(mlir::ModuleOp module, unsigned num_warps, unsigned threads_per_warp)
+      : rows_(module), num_warps_(num_warps), threads_per_warp_(threads_per_warp) {}
 
   LogicalResult Retype(Operation* op) {
     for (Value result : op->getResults())
@@ -101,10 +147,22 @@ class Retyper final {
       for (unsigned dim = tensor.getRank(); dim-- > 0;) order.push_back(dim);
       encoded = WithEncoding(tensor, ttg::BlockedEncodingAttr::ForShape(type.getContext(), tensor.getShape(), ones,
                                                                         order, num_warps_, threads_per_warp_));
+      if (rows_.Holds(tensor)) encoded = WithEncoding(tensor, ByRows(encoded));
     }
     return encoded;
   }
 
+  // The same with warps over rows first.
+  Attribute ByRows(RankedTensorType type) const {
+    auto blocked = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding());
+    const unsigned lanes = blocked.getThreadsPerWarp()[0];
+    const unsigned over_rows = std::clamp<int64_t>(type.getDimSize(0) / lanes, 1, num_warps_);
+    const llvm::SmallVector<unsigned> warps = {over_rows, num_warps_ / over_rows};
+    return ttg::BlockedEncodingAttr::get(type.getContext(), blocked.getSizePerThread(), blocked.getThreadsPerWarp(),
+                                         warps, blocked.getOrder());
+  }
+
+  const RowsOfWarps rows_;
   unsigned num_warps_, threads_per_warp_;
   llvm::DenseMap<RankedTensorType, RankedTensorType> encoded_;
 };
@@ -201,7 +259,7 @@ struct ConvertToTtgPass final : impl::ConvertToTtgPassBase<ConvertToTtgPass> {
     module->setAttr(ttg::kNumCtasAttr, builder.getI32IntegerAttr(num_ctas));
     module->setAttr(ttg::kThreadsPerWarpAttr, builder.getI32IntegerAttr(threads_per_warp));
     module->setAttr(ttg::kTargetAttr, builder.getStringAttr(target));
-    Retyper retyper(num_warps, threads_per_warp);
+    Retyper retyper(module, num_warps, threads_per_warp);
     auto walk = module.walk([&](Operation* op) { return mlir::WalkResult(retyper.Retype(op)); });
     if (walk.wasInterrupted()) return mlir::failure();
     llvm::SmallVector<Operation*> ops;

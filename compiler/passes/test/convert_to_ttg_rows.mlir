@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --convert-tt-to-ttg=num-warps=4 | FileCheck %s
+
+// Distances of each to each are summed up along rows: a warp has whole rows, and waits for no other one.
+//       CHECK: #[[ROWS:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK-LABEL: @rows
+//       CHECK:   arith.subf %{{.*}}, %{{.*}} : tensor<16x64xf32, #[[ROWS]]>
+tt.func @rows(%x: tensor<16x1xf32>, %y: tensor<1x64xf32>) -> tensor<16xf32> {
+  %xs = tt.broadcast %x : tensor<16x1xf32> -> tensor<16x64xf32>
+  %ys = tt.broadcast %y : tensor<1x64xf32> -> tensor<16x64xf32>
+  %d = arith.subf %xs, %ys : tensor<16x64xf32>
+  %s = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    tt.reduce.return %t : f32
+  }) : (tensor<16x64xf32>) -> tensor<16xf32>
+  tt.return %s : tensor<16xf32>
+}
+
+// -----
+
+// So that columns, which the loop sums up, stay in warps as well as can be, these lie along rows.
+//       CHECK: #[[COLUMNS:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2], order = [1, 0]}>
+// CHECK-LABEL: @columns
+//       CHECK:   arith.subf %{{.*}}, %{{.*}} : tensor<16x64xf32, #[[COLUMNS]]>
+tt.func @columns(%x: tensor<16x1xf32>, %y: tensor<1x64xf32>, %n: i32) -> (tensor<16xf32>, tensor<64xf32>) {
+  %xs = tt.broadcast %x : tensor<16x1xf32> -> tensor<16x64xf32>
+  %ys = tt.broadcast %y : tensor<1x64xf32> -> tensor<16x64xf32>
+  %d = arith.subf %xs, %ys : tensor<16x64xf32>
+  %s = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    tt.reduce.return %t : f32
+  }) : (tensor<16x64xf32>) -> tensor<16xf32>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64xf32>) : i32 {
+    %c = "tt.reduce"(%d) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %t = arith.addf %a, %b : f32
+      tt.reduce.return %t : f32
+    }) : (tensor<16x64xf32>) -> tensor<64xf32>
+    %next = arith.addf %acc, %c : tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  }
+  tt.return %s, %sum : tensor<16xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Memory says how threads hold what is loaded.
+//       CHECK: #[[LOADED:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2], order = [1, 0]}>
+// CHECK-LABEL: @loaded
+//       CHECK:   tt.load %{{.*}} : tensor<16x64x!tt.ptr<f32>, #[[LOADED]]>
+tt.func @loaded(%p: tensor<16x64x!tt.ptr<f32>>) -> tensor<16xf32> {
+  %d = tt.load %p : tensor<16x64x!tt.ptr<f32>>
+  %s = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    tt.reduce.return %t : f32
+  }) : (tensor<16x64xf32>) -> tensor<16xf32>
+  tt.return %s : tensor<16xf32>
+}
