@@ -21,11 +21,14 @@
 // Loops of wgmma get a copy of their body for each slot of their buffers (unroll_slots.h).
 #include "compiler/targets/nvidia/unroll_counted.h"
 
+#include <numeric>
+
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/unroll_slots.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/InstructionSimplify.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -37,6 +40,7 @@
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
 #include "llvm/Transforms/Scalar/SCCP.h"
+#include "llvm/Transforms/Utils/LoopRotationUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
@@ -48,6 +52,8 @@ namespace {
 constexpr unsigned kMostInstructions = 2048;
 // Of a loop that the assembler would unroll but for its masks or calls.
 constexpr unsigned kMostInSteps = 512;
+// Of a longer loop it makes this many copies, if they are short.
+constexpr unsigned kMostCopies = 4, kMostInCopies = 256;
 
 bool IsMaskedLoad(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -165,9 +171,22 @@ class Unroller final {
         most = kMostInSteps;
       }
     }
-    if (iterations * size > most / times) return false;
+    if (iterations * size > most / times) return most == kMostInSteps && times == 1 && Copy(loop, size);
     UnrollBy(loop, iterations);
     return true;
+  }
+
+  // As many copies as the assembler makes of a loop without masks.
+  bool Copy(llvm::Loop* loop, unsigned size) {
+    if (2 * size > kMostInCopies) return false;
+    const llvm::SimplifyQuery query(loop->getHeader()->getDataLayout());
+    // Else the condition at its beginning counts as an iteration more.
+    const bool rotated = llvm::LoopRotation(loop, &loops_, &costs_, &assumptions_, &dominators_, &evolution_, nullptr,
+                                            query, /*RotationOnly=*/true, /*Threshold=*/size, /*IsUtilMode=*/false);
+    unsigned copies = std::gcd(evolution_.getSmallConstantTripCount(loop), kMostCopies);
+    while (copies > 1 && copies * size > kMostInCopies) copies /= 2;
+    if (copies > 1) UnrollBy(loop, copies);
+    return rotated || copies > 1;
   }
 
   void UnrollBy(llvm::Loop* loop, unsigned count) {
