@@ -74,7 +74,7 @@ Scratch OfReduction(tt::ReduceOp op) {
   mlir::OperandRange operands = op.getSrcs();
   unsigned axis = op.getAxis();
   RankedTensorType type = TensorOf(operands.front());
-  if (!HasPlacement(type)) return scratch;
+  if (!HasPlacement(type) || ScanOfTotal(op)) return scratch;
   int64_t warps = int64_t{1} << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), axis)));
   if (warps == 1) return scratch;
   int64_t others = type.getNumElements() / type.getDimSize(axis), slots = warps + (SharesTotals(op) ? 1 : 0);
@@ -142,6 +142,21 @@ Totals TotalsOf(tt::ReduceOp op) {
   for (mlir::Value operand : op.getSrcs())
     totals.words += llvm::divideCeil(ElementBytes(TensorOf(operand).getElementType()), 4);
   return totals;
+}
+
+// Whether two regions compute the same of their arguments.
+bool CombineAlike(mlir::Region& x, mlir::Region& y) {
+  if (!x.hasOneBlock() || !y.hasOneBlock() || x.getNumArguments() != y.getNumArguments()) return false;
+  llvm::DenseMap<mlir::Value, mlir::Value> same;
+  for (auto [a, b] : llvm::zip(x.getArguments(), y.getArguments())) same[a] = b;
+  auto are_same = [&](mlir::Value a, mlir::Value b) { return same.lookup_or(a, a) == b; };
+  auto are_alike = [&](Operation& a, Operation& b) {
+    return mlir::OperationEquivalence::isEquivalentTo(
+        &a, &b, [&](mlir::Value v, mlir::Value w) { return mlir::success(are_same(v, w)); },
+        [&](mlir::Value v, mlir::Value w) { same[v] = w; }, mlir::OperationEquivalence::IgnoreLocations);
+  };
+  return llvm::equal(x.front().without_terminator(), y.front().without_terminator(), are_alike) &&
+         llvm::equal(x.front().getTerminator()->getOperands(), y.front().getTerminator()->getOperands(), are_same);
 }
 
 // A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself.
@@ -251,6 +266,19 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis) {
 int WarpsAlongAxis(tt::ReduceOp op) {
   if (!HasPlacement(op.InputType())) return 1;
   return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(op.InputType()), op.getAxis())));
+}
+
+tt::ScanOp ScanOfTotal(tt::ReduceOp op) {
+  if (op.InputType().getRank() > 1) return {};
+  Operation* combiner = op.SingleCombiner();
+  const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+  for (Operation* user : op.getSrcs()[0].getUsers()) {
+    auto scan = llvm::dyn_cast<tt::ScanOp>(user);
+    if (!scan || scan->getBlock() != op->getBlock() || !scan->isBeforeInBlock(op)) continue;
+    if (scan.getReverse() && !commutes) continue;
+    if (scan.getSrcs() == op.getSrcs() && CombineAlike(scan.getCombineOp(), op.getCombineOp())) return scan;
+  }
+  return {};
 }
 
 int LanesOfTotal(tt::ReduceOp op) { return TotalsOf(op).BestLanes(); }

@@ -36,7 +36,7 @@ int32_t ConversionPartBits(ttg::ConvertLayoutOp op);
 //   ttg.convert_layout   one part, when PlanConversion says kShared: the elements that one block holds, placed as
 //                        ChooseSwizzle says; of one part only where it converts parts.
 //   tt.reduce            when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements; one
-//                        more for each result when SharesTotals.
+//                        more for each result when SharesTotals. None where a scan gives the result (ScanOfTotal).
 //   tt.scan              likewise, and W times the registers of a thread that differ by axis bits above the warps'.
 //   tt.histogram         one part: a counter a bin.
 //   tt.gather            one part, when PlanGather says kShared: the source, row-major.
@@ -57,6 +57,9 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis);
 // 2 to the number of bits in WarpMaskAlongAxis: the partial results that a reduction or scan exchanges between warps.
 int WarpsAlongAxis(tt::ReduceOp op);
 int WarpsAlongAxis(tt::ScanOp op);
+// The scan that knows what `op` computes, or null. It stands before `op` in its block, combines the same elements of a
+// tensor of one dimension in the same way, and so ends with their total.
+tt::ScanOp ScanOfTotal(tt::ReduceOp op);
 // Until the result of a shuffle, or of another operation, is there.
 inline constexpr int kShuffleCycles = 24, kOperationCycles = 4;
 // Whether the threads of a reduction share what is left to do across warps: each combines the warps' partials of some

@@ -485,7 +485,10 @@ class Reduction {
   bool along_results_ = false;  // partials of a warp are neighbours, else those of a result
 };
 
-LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) { return Reduction(f, op).Lower(); }
+LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) {
+  if (ScanOfTotal(op)) return mlir::success();  // has given the results
+  return Reduction(f, op).Lower();
+}
 
 }  // namespace
 

@@ -16,6 +16,8 @@
 // more shuffle from the lane before adds what the lanes in front of it have. Each thread then scans its segments, from
 // the carry on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
 //
+// A reduction of the same elements (ScanOfTotal) takes the total of the last run.
+//
 // Invariant: threads that hold copies of an element compute it from the same operands in the same order, so that copies
 // have the same bits. A reverse scan is the same with each run in descending order.
 #include <limits>
@@ -74,15 +76,23 @@ class Scan {
   LogicalResult Lower() {
     if (failed(FindRuns())) return mlir::failure();
     MakeChunks();
+    llvm::SmallVector<tt::ReduceOp> reductions;
+    for (mlir::Operation* user : op_.getSrcs()[0].getUsers())
+      if (auto reduction = llvm::dyn_cast<tt::ReduceOp>(user); reduction && ScanOfTotal(reduction) == op_)
+        reductions.push_back(reduction);
+    needs_total_ = !reductions.empty();
     for (size_t i = 0; i < runs_.size(); ++i) {
       const AxisRun& run = runs_[i];
-      bool is_last = i + 1 == runs_.size();
+      bool is_last = i + 1 == runs_.size() && !needs_total_;
       LogicalResult joined = mlir::success();
       if (run.in == "register") joined = i == 0 ? MakeSegments(run, is_last) : JoinRegisters(run, is_last);
       if (run.in == "lane") joined = JoinLanes(run);
-      if (run.in == "warp") joined = JoinWarps(run, is_last ? AxisRun{"register", {}} : runs_[++i]);
+      if (run.in == "warp") joined = JoinWarps(run, i + 1 == runs_.size() ? AxisRun{"register", {}} : runs_[++i]);
       if (failed(joined)) return mlir::failure();
     }
+    if (needs_total_ && total_.empty()) total_ = TotalOf(chunks_.begin()->second);
+    for (tt::ReduceOp reduction : reductions)
+      for (auto [result, value] : llvm::zip(reduction.getResult(), total_)) f_.Set(result, {value});
     return ScanSegments();
   }
 
@@ -383,6 +393,10 @@ class Scan {
       for (Segment& segment : chunks_[part].segments)
         if (failed(Prepend(segment, before, later))) return mlir::failure();
     }
+    if (!needs_total_) return mlir::success();
+    FailureOr<Tuple> total = Combine(all, totals.back());
+    if (failed(total)) return mlir::failure();
+    total_ = *total;
     return mlir::success();
   }
 
@@ -446,6 +460,8 @@ class Scan {
   std::map<int, Chunk> chunks_;      // by their first register
   Value total_lane_;                 // i32: the lane that has a chunk's total; null: each lane has it
   LaneMap total_map_;                // the same for each lane
+  bool needs_total_ = false;         // of the one line that there is
+  Tuple total_;
 };
 
 LogicalResult LowerScan(FunctionLowering& f, tt::ScanOp op) { return Scan(f, op).Lower(); }

@@ -462,6 +462,49 @@ TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
   }
 }
 
+// A tile of a row that is scanned in pieces: the sum of the piece comes from its scan.
+constexpr char kScanAndTotal[] = R"(module {
+  tt.func public @tile(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+$LOAD
+    %scan = "tt.scan"(%x) <{axis = 0 : i32, reverse = $REVERSE}> ({
+    ^bb0(%a: i32, %b: i32):
+      %s = arith.addi %a, %b : i32
+      tt.scan.return %s : i32
+    }) : (tensor<$Nxi32>) -> tensor<$Nxi32>
+    %total = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %s = arith.addi %a, %b : i32
+      tt.reduce.return %s : i32
+    }) : (tensor<$Nxi32>) -> i32
+    %all = tt.splat %total : i32 -> tensor<$Nxi32>
+    %y = arith.muli %scan, %all : tensor<$Nxi32>
+$STORE
+    tt.return
+  }
+}
+)";
+
+TEST_P(ReduceScanOnEveryMachine, TakesTheTotalOfAScan) {
+  for (bool reverse : {false, true})
+    for (int n : {1, 2, 16, 64, 512, 2048}) {
+      Array in = Moderate("i32", n, 3), actual("i32", n), expected("i32", n);
+      uint32_t total = 0, sum = 0;
+      for (int i = 0; i < n; ++i) total += uint32_t(in.Int(i));
+      for (int k = 0; k < n; ++k) {
+        const int i = reverse ? n - 1 - k : k;
+        sum += uint32_t(in.Int(i));
+        expected.SetInt(i, static_cast<int32_t>(sum * total));
+      }
+      std::string ir = Substitute(kScanAndTotal, {{"LOAD", Access({{n}}, "i32", "in", "%x", false)},
+                                                  {"STORE", Access({{n}}, "i32", "out", "%y", true)},
+                                                  {"REVERSE", reverse ? "true" : "false"},
+                                                  {"N", absl::StrCat(n)}});
+      absl::Status status = RunKernel(GetParam(), ir, {}, {in, actual});
+      ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+      EXPECT_TRUE(Agree(actual, expected)) << n << reverse;
+    }
+}
+
 // Encodings as TTGIR may bring them. In these, lanes, warps and registers come in any order along the axis or move
 // along two dimensions at once. For four warps of 32 lanes.
 struct Tangled {

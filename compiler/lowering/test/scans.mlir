@@ -123,3 +123,86 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The sum of what is scanned takes no steps of its own: each thread adds the total of the last warp to the others.
+  // CHECK-LABEL: llvm.func {{.*}}@total_of_warps
+  // CHECK-COUNT-5: shfl.sync.idx
+  // CHECK-NOT: shfl.sync
+  // CHECK: nvvm.barrier.cta.sync
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+  // CHECK-COUNT-3: llvm.extractelement
+  // CHECK-NEXT: %[[LAST:.*]] = llvm.extractelement
+  // CHECK: %[[TOTAL:.*]] = llvm.fadd %{{.*}}, %[[LAST]] : f32
+  // CHECK-NOT: nvvm.barrier.cta.sync
+  // CHECK: llvm.bitcast %[[TOTAL]] : f32 to i32
+  // CHECK: llvm.return
+  tt.func public @total_of_warps(%p: !tt.ptr<f32>, %s: f32) {
+    %x = tt.splat %s : f32 -> tensor<128xf32, #blocked>
+    %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.scan.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<128xf32, #blocked>) -> tensor<128xf32, #blocked>
+    %2 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %3 = arith.addf %a, %b : f32
+      tt.reduce.return %3 : f32
+    }) : (tensor<128xf32, #blocked>) -> f32
+    tt.store %p, %2 : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The last lane has the total of a warp: one shuffle more gives it to all.
+  // CHECK-LABEL: llvm.func {{.*}}@total_of_lanes
+  // CHECK-COUNT-7: shfl.sync.idx
+  // CHECK-NOT: shfl.sync
+  // CHECK: llvm.return
+  tt.func public @total_of_lanes(%p: !tt.ptr<i32>, %x: tensor<128xi32, #blocked>) -> tensor<128xi32, #blocked> {
+    %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: i32, %b: i32):
+      %1 = arith.addi %a, %b : i32
+      tt.scan.return %1 : i32
+    }) : (tensor<128xi32, #blocked>) -> tensor<128xi32, #blocked>
+    %2 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %3 = arith.addi %a, %b : i32
+      tt.reduce.return %3 : i32
+    }) : (tensor<128xi32, #blocked>) -> i32
+    tt.store %p, %2 : !tt.ptr<i32>
+    tt.return %0 : tensor<128xi32, #blocked>
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The greatest is another result than the last sum.
+  // CHECK-LABEL: llvm.func {{.*}}@other_total
+  // CHECK: shfl.sync.idx
+  // CHECK: shfl.sync.bfly
+  // CHECK: llvm.return
+  tt.func public @other_total(%p: !tt.ptr<f32>, %x: tensor<32xf32, #blocked>) -> tensor<32xf32, #blocked> {
+    %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.scan.return %1 : f32
+    }) : (tensor<32xf32, #blocked>) -> tensor<32xf32, #blocked>
+    %2 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %3 = arith.maxnumf %a, %b : f32
+      tt.reduce.return %3 : f32
+    }) : (tensor<32xf32, #blocked>) -> f32
+    tt.store %p, %2 : !tt.ptr<f32>
+    tt.return %0 : tensor<32xf32, #blocked>
+  }
+}
