@@ -75,10 +75,11 @@
 // Without loops all of the code counts as one iteration, of which each thread has to load more at once, or a quarter
 // more blocks as much. No block is given up for that: a thread waits at most a few times, and the next block waits
 // meanwhile. Where it loads a long row, and so waits many times, it is as in a loop. Nor is a block given up for what
-// is no long row, where all together have twice as much on its way as memory delivers until it answers. Nor is one
-// given up where a thread had more registers before more blocks were taken, and loaded no more, or where the assembler
-// leaves registers that it may have. A block alone on its
-// multiprocessor gets a second one then, although both load less: one computes and stores while the other waits.
+// is no long row, where all together have twice as much on its way as memory delivers until it answers. For a long row
+// one is given up beyond that only where each thread then has far more on its way. Nor is one given up where a thread
+// had more registers before more blocks were taken, and loaded no more, or where the assembler leaves registers that it
+// may have. A block alone on its multiprocessor gets a second one then, although both load less: one computes and
+// stores while the other waits.
 //
 // The assembler does not always order products of mma so that none waits for the one before, or reads of shared memory
 // so that none waits for another one, although a thread has the registers. Where a warp would wait most of the time, it
@@ -609,8 +610,10 @@ std::string WithMoreLoads(std::string once, const std::string& before, const std
     // What memory does not deliver sooner is not worth several blocks.
     const bool gives_up = several ? more_blocks < 1 : !is_long && 2 * more_blocks <= 1;
     if (gives_up && std::min(ratio * now_loads, enough) < kWorthHalf * now_loads) continue;
-    const bool is_better =
-        half && !unrolled ? of_thread >= kMoreOfThread * at_once && ratio >= kNearlyAll : ratio > most;
+    // Nor is it worth one, unless each thread then has far more on its way.
+    const bool is_one = !half && more_blocks < 1, has_far_more = of_thread >= kMoreOfThread * at_once;
+    if (is_one && !has_far_more && std::min(ratio * now_loads, enough) <= most * now_loads) continue;
+    const bool is_better = half && !unrolled ? has_far_more && ratio >= kNearlyAll : ratio > most;
     if (!is_better) continue;
     if (!unrolled) return *std::move(again);
     best = *std::move(again);

@@ -644,6 +644,26 @@ TEST_F(AllWarps, HalfOfTheBlocksThatLoadFarMoreAtOnce) {
   EXPECT_EQ(wants_no_more.asked, 0);
 }
 
+// Of a long row, seven blocks of four warps load a sixth more at once than eight do.
+TEST_F(AllWarps, NotOneBlockLessForMoreThanMemoryDelivers) {
+  std::string loop = LoopThatLoads(4, false, "sm_90a", /*held=*/53);
+  const std::string needs = "add.u64 %rd2, %rd2, %rd3;\n";
+  loop.erase(loop.find(needs), needs.size());  // so that two of four loads start together
+  const std::string alone = OneByOne(64), more = Binary(loop), much = Binary(LoopThatLoads(4, true, "sm_90a", 44));
+  for (const std::string& binary : {more, much}) {
+    ASSERT_GT(ResourcesOfCubin(binary, "kernel").registers.value_or(0), 64);
+    ASSERT_LE(ResourcesOfCubin(binary, "kernel").registers.value_or(99), 72);
+  }
+  const std::string text = Kernel(24, 1, absl::StrCat(kAllWarpsNote, "// loads 512 bytes at once\n"));
+  info_.multiprocessors = 1;
+  info_.rates.memory_bytes = 16;
+  for (const bool is_busy : {false, true}) {
+    info_.rates.memory_latency = is_busy ? 512 : 10240;
+    EXPECT_TRUE(Choose(TwoBinaries(alone, more, /*blocks=*/7), text, /*num_warps=*/4) == (is_busy ? alone : more));
+    EXPECT_TRUE(Choose(TwoBinaries(alone, much, 7), text, 4) == much);
+  }
+}
+
 // Registers that were there before more blocks took them, and were of no use for that.
 TEST_F(AllWarps, NoFewerBlocksWhereMoreRegistersLoadedNoMore) {
   const auto registers = [](const std::string& binary) {
