@@ -22,7 +22,13 @@
 //
 // The result of cat is its operand's placement with one more register bit, the highest: first all registers of lhs,
 // then all of rhs.
+#include <limits>
+
+#include "compiler/analysis/gather_plan.h"
+#include "compiler/encoding/conversion_cost.h"
+#include "compiler/encoding/exchange_cost.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/operands.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,15 +59,48 @@ bool IsBlockPointer(Type type) {
   return ptr && llvm::isa<RankedTensorType>(ptr.getPointeeType());
 }
 
-// Which matrices a warp should hold whole rows of: those that are reduced, scanned or gathered along rows, more often
-// than along columns, and of which neither memory nor dots say how threads hold them. A warp then does so by itself.
+// Encodings by shape alone.
+class DefaultEncodings final {
+ public:
+  DefaultEncodings(unsigned num_warps, unsigned threads_per_warp)
+      : num_warps_(num_warps), threads_per_warp_(threads_per_warp) {}
+
+  ttg::BlockedEncodingAttr Of(RankedTensorType type) const {
+    llvm::SmallVector<unsigned> ones(type.getRank(), 1), order;
+    for (unsigned dim = type.getRank(); dim-- > 0;) order.push_back(dim);
+    return ttg::BlockedEncodingAttr::ForShape(type.getContext(), type.getShape(), ones, order, num_warps_,
+                                              threads_per_warp_);
+  }
+
+  // The same of a matrix, with warps over rows first.
+  ttg::BlockedEncodingAttr ByRows(RankedTensorType type) const {
+    const ttg::BlockedEncodingAttr blocked = Of(type);
+    const unsigned lanes = blocked.getThreadsPerWarp()[0];
+    const unsigned over_rows = std::clamp<int64_t>(type.getDimSize(0) / lanes, 1, num_warps_);
+    const llvm::SmallVector<unsigned> warps = {over_rows, num_warps_ / over_rows};
+    return ttg::BlockedEncodingAttr::get(type.getContext(), blocked.getSizePerThread(), blocked.getThreadsPerWarp(),
+                                         warps, blocked.getOrder());
+  }
+
+ private:
+  unsigned num_warps_, threads_per_warp_;
+};
+
+// Which matrices warps should hold whole rows of. Memory and dots say how threads hold most matrices. Others are made
+// of rows and columns, and reduced, scanned or gathered again. The cost model compares what that takes, and what it
+// takes to bring rows and columns that are loaded to their threads, and results to where they are stored. A loop adds
+// up results in each thread, which then keeps one for each row of the matrix that it has. Where these are too many,
+// warps share the rows, though each of them then needs all columns.
 class RowsOfWarps final {
  public:
-  explicit RowsOfWarps(mlir::ModuleOp module) {
+  RowsOfWarps(mlir::ModuleOp module, const DefaultEncodings& defaults) : defaults_(defaults) {
     module.walk([&](Operation* op) {
       llvm::TypeSwitch<Operation*>(op)
-          .Case<tt::ReduceOp, tt::ScanOp>([&](auto along) { Count(op, along.getAxis()); })
-          .Case<tt::GatherOp>([&](auto along) { Count(op, along.getAxis()); })
+          .Case<tt::ReduceOp, tt::ScanOp, tt::GatherOp>([&](auto) { Add(op, op->getOperand(0).getType()); })
+          .Case([&](tt::BroadcastOp broadcast) {
+            auto expand = broadcast.getSrc().getDefiningOp<tt::ExpandDimsOp>();
+            if (expand && SourceOf(expand.getSrc()).getDefiningOp<tt::LoadOp>()) Add(op, broadcast.getType());
+          })
           .Case<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::DotOp, tt::DotScaledOp>([&](auto) {
             for (Value operand : op->getOperands())
               if (std::optional<Shape> shape = ShapeOf(operand.getType())) elsewhere_.insert(*shape);
@@ -69,14 +108,34 @@ class RowsOfWarps final {
     });
   }
 
-  bool Holds(RankedTensorType type) const {
+  bool Holds(RankedTensorType type) {
     const std::optional<Shape> shape = ShapeOf(type);
-    return shape && !elsewhere_.contains(*shape) && votes_.lookup(*shape) > 0;
+    if (!shape || elsewhere_.contains(*shape)) return false;
+    auto [entry, is_new] = holds_.try_emplace(*shape, false);
+    if (!is_new) return entry->second;
+    double by_default = 0, by_rows = 0, kept = 0;
+    for (Operation* op : uses_.lookup(*shape)) {
+      double times = 1, most = std::numeric_limits<double>::infinity();
+      if (op->getParentOfType<mlir::LoopLikeOpInterface>()) {
+        times = kIterations;
+        if (llvm::isa<tt::ReduceOp>(op)) most = kTrip;
+        kept += ResultsOf(op, defaults_.Of(type));
+      }
+      by_default += times * std::min(most, Cost(op, defaults_.Of(type)));
+      by_rows += times * std::min(most, Cost(op, defaults_.ByRows(type)));
+    }
+    return entry->second = by_rows < by_default || (kept > kMostKept && by_rows < kMostTimes * by_default);
   }
 
  private:
   using Shape = std::pair<int64_t, int64_t>;
-  static constexpr int kIterations = 8;  // of a loop, as a guess
+  static constexpr double kIterations = 8;  // of a loop, as a guess
+  // What a reduction in a loop takes at most: it goes to the end of the loop, or its axis to registers.
+  static constexpr double kTrip = 2 * kBarrier;
+  // Words of a thread for results of a loop's reductions, which it adds up for all iterations.
+  static constexpr double kMostKept = 96;
+  // As often as by default, for warps to be given what they keep fewer words for.
+  static constexpr double kMostTimes = 2;
 
   static std::optional<Shape> ShapeOf(Type type) {
     auto tensor = llvm::dyn_cast<RankedTensorType>(type);
@@ -84,23 +143,63 @@ class RowsOfWarps final {
     return Shape(tensor.getDimSize(0), tensor.getDimSize(1));
   }
 
-  void Count(Operation* op, unsigned axis) {
-    const std::optional<Shape> shape = ShapeOf(op->getOperand(0).getType());
-    if (!shape) return;
-    int64_t times = 1;
-    for (Operation* at = op; (at = at->getParentOfType<mlir::LoopLikeOpInterface>());) times *= kIterations;
-    votes_[*shape] += axis == 1 ? times : -times;
+  void Add(Operation* op, Type type) {
+    if (std::optional<Shape> shape = ShapeOf(type)) uses_[*shape].push_back(op);
   }
 
-  llvm::DenseMap<Shape, int64_t> votes_;
+  // Of a reduction, that a thread has if the matrix has `encoding`.
+  static double ResultsOf(Operation* op, ttg::BlockedEncodingAttr encoding) {
+    auto reduce = llvm::dyn_cast<tt::ReduceOp>(op);
+    if (!reduce) return 0;
+    const auto slice = ttg::SliceEncodingAttr::get(op->getContext(), reduce.getAxis(), encoding);
+    auto type = llvm::cast<RankedTensorType>(reduce.getResult()[0].getType());
+    const int registers = ttg::ToLinearLayout(WithEncoding(type, slice)).InSize("register");
+    return static_cast<double>(registers) * reduce.getNumResults();
+  }
+
+  double Cost(Operation* op, ttg::BlockedEncodingAttr encoding) {
+    auto layout_of = [&](Type type) {
+      return ttg::ToLinearLayout(WithEncoding(llvm::cast<RankedTensorType>(type), encoding));
+    };
+    return llvm::TypeSwitch<Operation*, double>(op)
+        .Case([&](tt::ReduceOp reduce) {
+          const auto slice = ttg::SliceEncodingAttr::get(op->getContext(), reduce.getAxis(), encoding);
+          double cost = ReductionCost(reduce, layout_of(reduce.InputType()));
+          for (Value result : reduce.getResult()) {
+            auto type = llvm::cast<RankedTensorType>(result.getType());
+            cost += costs_.Conversion(WithEncoding(type, slice), defaults_.Of(type));
+          }
+          return cost;
+        })
+        .Case([&](tt::ScanOp scan) { return ScanCost(scan, layout_of(scan.getSrcs()[0].getType())); })
+        .Case([&](tt::GatherOp gather) {
+          return PlanGather(gather, layout_of(gather.getSrc().getType()), layout_of(gather.getType())).slots;
+        })
+        .Case([&](tt::BroadcastOp broadcast) {
+          auto expand = broadcast.getSrc().getDefiningOp<tt::ExpandDimsOp>();
+          auto type = llvm::cast<RankedTensorType>(expand.getSrc().getType());
+          const auto slice = ttg::SliceEncodingAttr::get(op->getContext(), expand.getAxis(), encoding);
+          return costs_.Conversion(WithEncoding(type, defaults_.Of(type)), slice);
+        });
+  }
+
+  const DefaultEncodings defaults_;
+  CostModel costs_;
+  llvm::DenseMap<Shape, llvm::SmallVector<Operation*>> uses_;
   llvm::DenseSet<Shape> elsewhere_;
+  llvm::DenseMap<Shape, bool> holds_;
 };
 
 // Changes the types of a module in place. Tensors that have an encoding keep it.
 class Retyper final {
  public:
-  Retyper(mlir::ModuleOp module, unsigned num_warps, unsigned threads_per_warp)
-      : rows_(module), num_warps_(num_warps), threads_per_warp_(threads_per_warp) {}
+  Retyper(mlir::ModuleOp module, const DefaultEncodings& defaults) : defaults_(defaults), rows_(module, defaults) {
+    // While no tensor has an encoding.
+    module.walk([&](Operation* op) {
+      for (Type type : op->getResultTypes())
+        if (auto tensor = llvm::dyn_cast<RankedTensorType>(type); tensor && !tensor.getEncoding()) rows_.Holds(tensor);
+    });
+  }
 
   LogicalResult Retype(Operation* op) {
     for (Value result : op->getResults())
@@ -142,28 +241,12 @@ class Retyper final {
     auto tensor = llvm::dyn_cast<RankedTensorType>(type);
     if (!tensor || tensor.getEncoding()) return type;
     RankedTensorType& encoded = encoded_[tensor];
-    if (!encoded) {
-      llvm::SmallVector<unsigned> ones(tensor.getRank(), 1), order;
-      for (unsigned dim = tensor.getRank(); dim-- > 0;) order.push_back(dim);
-      encoded = WithEncoding(tensor, ttg::BlockedEncodingAttr::ForShape(type.getContext(), tensor.getShape(), ones,
-                                                                        order, num_warps_, threads_per_warp_));
-      if (rows_.Holds(tensor)) encoded = WithEncoding(tensor, ByRows(encoded));
-    }
+    if (!encoded) encoded = WithEncoding(tensor, rows_.Holds(tensor) ? defaults_.ByRows(tensor) : defaults_.Of(tensor));
     return encoded;
   }
 
-  // The same with warps over rows first.
-  Attribute ByRows(RankedTensorType type) const {
-    auto blocked = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding());
-    const unsigned lanes = blocked.getThreadsPerWarp()[0];
-    const unsigned over_rows = std::clamp<int64_t>(type.getDimSize(0) / lanes, 1, num_warps_);
-    const llvm::SmallVector<unsigned> warps = {over_rows, num_warps_ / over_rows};
-    return ttg::BlockedEncodingAttr::get(type.getContext(), blocked.getSizePerThread(), blocked.getThreadsPerWarp(),
-                                         warps, blocked.getOrder());
-  }
-
-  const RowsOfWarps rows_;
-  unsigned num_warps_, threads_per_warp_;
+  const DefaultEncodings defaults_;
+  RowsOfWarps rows_;
   llvm::DenseMap<RankedTensorType, RankedTensorType> encoded_;
 };
 
@@ -259,7 +342,7 @@ struct ConvertToTtgPass final : impl::ConvertToTtgPassBase<ConvertToTtgPass> {
     module->setAttr(ttg::kNumCtasAttr, builder.getI32IntegerAttr(num_ctas));
     module->setAttr(ttg::kThreadsPerWarpAttr, builder.getI32IntegerAttr(threads_per_warp));
     module->setAttr(ttg::kTargetAttr, builder.getStringAttr(target));
-    Retyper retyper(module, num_warps, threads_per_warp);
+    Retyper retyper(module, DefaultEncodings(num_warps, threads_per_warp));
     auto walk = module.walk([&](Operation* op) { return mlir::WalkResult(retyper.Retype(op)); });
     if (walk.wasInterrupted()) return mlir::failure();
     llvm::SmallVector<Operation*> ops;

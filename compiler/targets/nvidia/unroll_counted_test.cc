@@ -109,8 +109,20 @@ TEST(UnrollCounted, StepsOfMaskedLoadsThatAreFew) {
   EXPECT_TRUE(!absl::StrContains(after, "phi i32 [ 9, %entry ]")) << after;
   EXPECT_EQ(Count(after, "@$1 ld.global"), 9) << after;
   Loop many = few;
-  many.first = "90";
+  many.first = "91";
   EXPECT_EQ(Count(After(many), "@$1 ld.global"), 1);
+}
+
+// As many copies as the assembler makes of others, if these come out even.
+TEST(UnrollCounted, CopiesOfLongLoopsOfMaskedLoads) {
+  const std::string load =
+      "  %w = call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=f,b,l,~{memory}\"(i1 true, ptr "
+      "addrspace(1) %q)\n";
+  Loop loop{.next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0", .body = load};
+  for (auto [iterations, copies] : {std::pair("92", 4), {"90", 2}, {"93", 1}}) {
+    loop.first = iterations;
+    EXPECT_EQ(Count(After(loop), "@$1 ld.global"), copies) << iterations;
+  }
 }
 
 // Of a few rows, each a loop over columns.
@@ -142,7 +154,7 @@ TEST(UnrollCounted, StepsOfLongDivisionsThatAreFew) {
   const Loop few{.first = "9", .next = "add i32 %n, -1", .more = "icmp ne i32 %n, 0", .body = divide};
   EXPECT_EQ(Count(After(few), "= udiv i64"), 9);
   Loop many = few;
-  many.first = "90";
+  many.first = "91";
   EXPECT_EQ(Count(After(many), "= udiv i64"), 1);
 }
 
