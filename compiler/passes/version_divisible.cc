@@ -59,6 +59,7 @@ constexpr size_t kMaxArguments = 8;        // each costs an analysis
 
 // The accesses of a function to tensors in global memory.
 struct Access {
+  mlir::Block* block = nullptr;  // that it is in
   Value ptr, mask;
   int element_bytes = 1;
   bool wants_whole_mask = false;  // one for all that it takes: a copy beside dots does, and a pair
@@ -70,21 +71,21 @@ bool HasDot(Operation* root) { return Contains<tt::DotOp, tt::DotScaledOp>(root)
 std::vector<Access> AccessesOf(tt::FuncOp func) {
   std::vector<Access> accesses;
   const bool has_dot = HasDot(func);
-  auto add = [&](Value ptr, Value mask) {
+  auto add = [&](Operation* op, Value ptr, Value mask) {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     auto pointer = type ? llvm::dyn_cast<tt::PtrType>(type.getElementType()) : tt::PtrType();
     if (!pointer || type.getRank() == 0) return;
     mlir::Type element = pointer.getPointeeType();
     int bytes = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
-    accesses.push_back({ptr, mask, std::max(1, bytes), has_dot});
+    accesses.push_back({op->getBlock(), ptr, mask, std::max(1, bytes), has_dot});
   };
   func.walk([&](tt::LoadOp load) {
     auto loop = load->getParentOfType<mlir::LoopLikeOpInterface>();
     // Blocks that descriptors name are copied whatever their rows are.
     const bool is_named = load.getMask() && load.getMask().getDefiningOp<tt::BlockMaskOp>();
-    if (!has_dot || (loop && HasDot(loop) && !is_named)) add(load.getPtr(), load.getMask());
+    if (!has_dot || (loop && HasDot(loop) && !is_named)) add(load, load.getPtr(), load.getMask());
   });
-  if (!has_dot) func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask()); });
+  if (!has_dot) func.walk([&](tt::StoreOp store) { add(store, store.getPtr(), store.getMask()); });
   return accesses;
 }
 
@@ -125,7 +126,16 @@ llvm::SmallVector<BlockArgument> Candidates(tt::FuncOp func) {
 }
 
 bool MayHaveVersions(tt::FuncOp func) {
-  return func.isPublic() && func.getBody().hasOneBlock() && func.getNumResults() == 0 && !Contains<tt::CallOp>(func);
+  return func.isPublic() && !func.isExternal() && func.getNumResults() == 0 && !Contains<tt::CallOp>(func);
+}
+
+// What gets versions: the block that has all accesses, and ends the kernel. Others in front of it decide that a program
+// has nothing to do. Null where accesses are in several blocks.
+mlir::Block* BodyOf(tt::FuncOp func, llvm::ArrayRef<Access> accesses) {
+  auto block_of = [&](const Access& access) { return func.getBody().findAncestorBlockInRegion(*access.block); };
+  mlir::Block* body = block_of(accesses.front());
+  const bool is_all = llvm::all_of(accesses, [&](const Access& access) { return block_of(access) == body; });
+  return is_all && llvm::isa<tt::ReturnOp>(body->getTerminator()) ? body : nullptr;
 }
 
 // Puts what `body` does into both branches of a test whether all `arguments` are multiples of `divisor`. Returns the
@@ -190,6 +200,8 @@ struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisi
     llvm::SmallVector<BlockArgument> arguments = Candidates(func);
     std::vector<Access> accesses = AccessesOf(func);
     if (arguments.empty() || arguments.size() > kMaxArguments || accesses.empty()) return;
+    mlir::Block* body = BodyOf(func, accesses);
+    if (!body) return;
     std::vector<int> now = WidthsIf(func, accesses, {}, 1), best = WidthsIf(func, accesses, arguments, kAccessBytes);
     int divisor = 1;
     for (auto [access, narrow, wide] : llvm::zip(accesses, now, best))
@@ -204,7 +216,7 @@ struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisi
       if (WidthsIf(func, accesses, others, divisor) == best) arguments = others;
     }
     const bool has_pairs = divisor > 2 && PairsMakeWords(func, accesses, arguments, now);
-    mlir::Block& others = MakeVersions(func.getBody().front(), arguments, divisor);
+    mlir::Block& others = MakeVersions(*body, arguments, divisor);
     if (has_pairs) MakeVersions(others, arguments, 2);
   }
 };

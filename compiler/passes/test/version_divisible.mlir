@@ -195,3 +195,36 @@ tt.func public @bytes(%x: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %n: i32) {
   tt.store %p, %v : tensor<1024x!tt.ptr<i8>>
   tt.return
 }
+
+// -----
+
+// Programs that have nothing to do return first. What follows has versions.
+// CHECK-LABEL: @returns_early
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.ptr<f16>
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i32, %[[PROGRAMS:[a-z0-9]+]]: i32
+// CHECK: cf.cond_br
+// CHECK: ^bb2:
+// CHECK: %[[LOW:.+]] = arith.andi %[[N]], %c7_i32
+// CHECK: %[[YES:.+]] = arith.cmpi eq, %[[LOW]]
+// CHECK: scf.if %[[YES]] {
+// CHECK: tt.store
+// CHECK: } else {
+// CHECK: tt.store
+// CHECK: tt.return
+tt.func public @returns_early(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %programs: i32 {tt.divisibility = 16 : i32}) {
+  %pid = tt.get_program_id x : i32
+  %idle = arith.cmpi sge, %pid, %programs : i32
+  cf.cond_br %idle, ^bb1, ^bb2
+^bb1:
+  tt.return
+^bb2:
+  %row = arith.muli %pid, %n : i32
+  %base = tt.addptr %x, %row : !tt.ptr<f16>, i32
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %s = tt.splat %base : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %p = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  %v = tt.load %p : tensor<1024x!tt.ptr<f16>>
+  %w = arith.addf %v, %v : tensor<1024xf16>
+  tt.store %p, %w : tensor<1024x!tt.ptr<f16>>
+  tt.return
+}
