@@ -392,8 +392,9 @@ size_t FunctionLowering::SetArguments(mlir::Block& block) {
 mlir::LogicalResult FunctionLowering::LeaveToFirstBlock() {
   mlir::Block* entry = &lowered_.getBody().front();
   e.b.setInsertionPointToEnd(entry);
+  if (!target.HasClusters())
+    return func_.emitOpError("is of a program of several blocks, which the target does not have");
   Value block = target.BlockInCluster(e.b, e.loc);
-  if (!block) return func_.emitOpError("is of a program of several blocks, which the target does not have");
   mlir::Block* body = e.b.createBlock(&lowered_.getBody(), std::next(entry->getIterator()));
   mlir::Block* leave = e.b.createBlock(&lowered_.getBody(), lowered_.getBody().end());
   LLVM::ReturnOp::create(e.b, e.loc, mlir::ValueRange());

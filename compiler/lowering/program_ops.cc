@@ -29,13 +29,13 @@ LogicalResult LowerNumPrograms(FunctionLowering& f, tt::GetNumProgramsOp op) {
 }
 
 LogicalResult LowerBlockInCluster(FunctionLowering& f, tt::BlockInClusterOp op) {
-  Value block = f.target.BlockInCluster(f.e.b, f.e.loc);
-  if (!block) return op.emitOpError("is of a cluster, which the target does not have");
-  f.Set(op, {block});
+  if (!f.target.HasClusters()) return op.emitOpError("is of a cluster, which the target does not have");
+  f.Set(op, {f.target.BlockInCluster(f.e.b, f.e.loc)});
   return mlir::success();
 }
 
-LogicalResult LowerClusterBarrier(FunctionLowering& f, tt::ClusterBarrierOp) {
+LogicalResult LowerClusterBarrier(FunctionLowering& f, tt::ClusterBarrierOp op) {
+  if (!f.target.HasClusters()) return op.emitOpError("is of a cluster, which the target does not have");
   f.target.ClusterBarrier(f.e.b, f.e.loc);
   return mlir::success();
 }

@@ -105,7 +105,9 @@ class TargetOps {
   virtual mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
   virtual mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
 
-  // i32: the number of this block in its cluster, which is one program. Null: the target has no clusters.
+  // Whether a program may be a cluster of blocks.
+  virtual bool HasClusters() const { return false; }
+  // i32: the number of this block in its cluster.
   virtual mlir::Value BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const { return {}; }
   // All threads of its blocks wait; global memory is then visible among them.
   virtual void ClusterBarrier(mlir::OpBuilder& b, mlir::Location loc) const {}

@@ -197,7 +197,18 @@ std::vector<OpRow> DotRows() {
 }
 
 std::vector<OpRow> ProgramRows() {
+  const char* const no_clusters = "is of a cluster, which the target does not have";
+  const std::vector<Refusal> refusals = {{"host", no_clusters},
+                                         {"emulated:cuda:8", no_clusters},
+                                         {"emulated:hip", no_clusters},
+                                         {"emulated:xpu", no_clusters},
+                                         {"cuda:8", no_clusters}};
   return {
+      {"tt.block_in_cluster",
+       "%b = tt.block_in_cluster : i32\n    %s = tt.splat %b : i32 -> $I\n    %y = arith.addi %x, %s : $I", "i32", X,
+       refusals},
+      {"tt.cluster_barrier", "tt.cluster_barrier\n    %y = arith.addi %x, %i : $I", "i32",
+       [](In in, int i) { return X(in, i) + i; }, refusals},
       {"tt.get_program_id",
        "%p = tt.get_program_id z : i32\n    %s = tt.splat %p : i32 -> $I\n    %y = arith.addi %x, %s : $I", "i32", X},
       {"tt.get_num_programs",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kAllLanes = -1;
 
-bool HasClusters(mlir::OpBuilder& b) {
+bool IsOfCluster(mlir::OpBuilder& b) {
   mlir::Operation* op = b.getInsertionBlock()->getParentOp();
   auto module = op->getParentOfType<mlir::ModuleOp>();
   auto ctas = module ? module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr) : nullptr;
@@ -51,12 +51,14 @@ mlir::Value NvidiaOps::ThreadId(mlir::OpBuilder& b, mlir::Location loc) const {
 }
 
 mlir::Value NvidiaOps::ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
-  return EmitSpecialRegister(b, loc, HasClusters(b) ? "clusterid" : "ctaid", axis);
+  return EmitSpecialRegister(b, loc, IsOfCluster(b) ? "clusterid" : "ctaid", axis);
 }
 
 mlir::Value NvidiaOps::NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
-  return EmitSpecialRegister(b, loc, HasClusters(b) ? "nclusterid" : "nctaid", axis);
+  return EmitSpecialRegister(b, loc, IsOfCluster(b) ? "nclusterid" : "nctaid", axis);
 }
+
+bool NvidiaOps::HasClusters() const { return compute_capability_ >= nvidia::kFirstWithClusters; }
 
 mlir::Value NvidiaOps::BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const {
   return EmitIntrinsic(b, loc, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", b.getI32Type(), {});

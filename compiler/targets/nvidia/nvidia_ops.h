@@ -24,6 +24,7 @@ class NvidiaOps final : public TargetOps {
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
   // In a module of more than one block a cluster (ttg.num-ctas) a program is a cluster.
   mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
+  bool HasClusters() const override;
   mlir::Value BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const override;
   void ClusterBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;

@@ -138,8 +138,10 @@ class Unroller final {
         UnrollBy(loop, of_slots->slots);
         changed = true;
         function.addFnAttr("nvvm.minctasm", llvm::utostr(of_slots->blocks));
+      } else if (innermost.contains(loop)) {
+        changed |= Unroll(loop, /*times=*/1) || Copy(loop);
       } else if (loop->isInnermost()) {
-        changed |= Unroll(loop, /*times=*/innermost.contains(loop) ? 1 : IterationsAround(*loop));
+        changed |= Unroll(loop, IterationsAround(*loop));
       }
     }
     return changed;
@@ -171,14 +173,16 @@ class Unroller final {
         most = kMostInSteps;
       }
     }
-    if (iterations * size > most / times) return most == kMostInSteps && times == 1 && Copy(loop, size);
+    if (iterations * size > most / times) return false;
     UnrollBy(loop, iterations);
     return true;
   }
 
-  // As many copies as the assembler makes of a loop without masks.
-  bool Copy(llvm::Loop* loop, unsigned size) {
-    if (2 * size > kMostInCopies) return false;
+  // Makes as many copies as the assembler does of a loop without masks.
+  bool Copy(llvm::Loop* loop) {
+    const unsigned size = SizeOf(*loop);
+    if (evolution_.getSmallConstantTripCount(loop) < 2 || 2 * size > kMostInCopies) return false;
+    if (!CountsInSteps(*loop) || !AssemblerKeeps(*loop)) return false;
     const llvm::SimplifyQuery query(loop->getHeader()->getDataLayout());
     // Else the condition at its beginning counts as an iteration more.
     const bool rotated = llvm::LoopRotation(loop, &loops_, &costs_, &assumptions_, &dominators_, &evolution_, nullptr,
