@@ -36,7 +36,7 @@ class TiedDimensions final {
 
   // Whether no operation needs all elements along dimensions of `group` at once.
   bool MayDivide(unsigned group) const { return !is_whole_[group]; }
-  // Groups of two members or more; of one that has no other.
+  // The members of each group. A dimension that is tied to no other is a group of its own.
   const std::vector<std::vector<Member>>& groups() const { return groups_; }
 
  private:
